@@ -231,6 +231,11 @@ bool answer_is_of_totals(const struct answer_kind *kind)
     return kind->analyses == info_analyses;
 }
 
+bool answer_is_of_frames(const struct answer_kind *kind)
+{
+    return kind->analyses == stacks_analyses;
+}
+
 static bool sees_blocks(const struct analysis *analyses)
 {
     while (analyses->write)

@@ -22,6 +22,8 @@ extern const struct answer_kind answer_kinds[]; /* ends with a NULL name */
 const struct answer_kind *answer_kind_find(const char *name);
 /* It shows sums of processes and pools, and neither sites nor steps that were found. */
 bool answer_is_of_totals(const struct answer_kind *kind);
+/* It shows call stacks frame by frame, from the program's start. */
+bool answer_is_of_frames(const struct answer_kind *kind);
 /* It sees blocks, and may see them while its sums are added up. */
 bool answer_sees_blocks_early(const struct answer_kind *kind);
 /* What else is asked when the answer is drawn; a list as the other. */

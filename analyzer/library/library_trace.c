@@ -31,11 +31,15 @@ static enum mt_result no_question(const char *name, struct mt_error *error)
 }
 
 /* kind: NULL: any question may be asked. */
-static enum trace_need need_of(const struct answer_kind *kind, bool has_pictures)
+static struct trace_scope scope_of(const struct answer_kind *kind, bool has_pictures)
 {
+    struct trace_scope scope = {TRACE_SUMS, !kind || answer_is_of_frames(kind)};
+
     if (kind && answer_is_of_totals(kind) && !has_pictures)
-        return TRACE_TOTALS;
-    return kind && answer_sees_blocks_early(kind) ? TRACE_BLOCKS : TRACE_SUMS;
+        scope.need = TRACE_TOTALS;
+    else if (kind && answer_sees_blocks_early(kind))
+        scope.need = TRACE_BLOCKS;
+    return scope;
 }
 
 enum mt_result mt_trace_open_with(const char *const *paths, size_t count,
@@ -54,7 +58,7 @@ enum mt_result mt_trace_open_with(const char *const *paths, size_t count,
     }
     if (result != MT_OK)
         return result;
-    return trace_open(paths, count, &whole, need_of(kind, whole.ask_flags & MT_ASK_PICTURES), out,
+    return trace_open(paths, count, &whole, scope_of(kind, whole.ask_flags & MT_ASK_PICTURES), out,
                       error);
 }
 

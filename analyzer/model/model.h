@@ -40,8 +40,9 @@ struct model_frame {
 
 enum model_frame_kind { FRAME_NATIVE, FRAME_PYTHON, FRAME_KIND_COUNT };
 
-/* What a frame of Python is to the stacks it is in. */
-enum frame_part { FRAME_OTHER, FRAME_OF_PROGRAM, FRAME_OF_LOADER };
+/* What a frame of Python is to the stacks it is in. Of a module: what runs when it is loaded, of
+ * one that is not the program's. */
+enum frame_part { FRAME_OTHER, FRAME_OF_PROGRAM, FRAME_OF_LOADER, FRAME_OF_MODULE };
 
 /*
  * Where a stack is: not called by the program, as far as rules tell; called by it; or within what
@@ -210,10 +211,11 @@ uint64_t model_lost_count(const struct model *model);
 typedef enum frame_part (*frame_rule)(void *context, const struct model *model,
                                       const struct model_frame *frame);
 void model_set_frame_rule(struct model *model, frame_rule rule, void *context);
-/* Nobody will ask how a load goes on inside: its stacks are one, which ends at the loader. */
-void model_want_loads_whole(struct model *model);
-/* What is called from this stack is that stack again, but for what a frame of the program calls. */
-bool model_stack_is_whole(const struct model *model, uint32_t stack);
+/* Of a load, the modules that load each other are all that somebody will ask for: other frames are
+ * left out. */
+void model_want_loads_by_module(struct model *model);
+/* What is called from this stack is that stack again, but for modules and frames of the program. */
+bool model_stack_is_joined(const struct model *model, uint32_t stack);
 /* Within a load, and not where it begins. */
 bool model_stack_is_inside_load(const struct model *model, uint32_t stack);
 /* Its stack is of a load. */

@@ -265,13 +265,19 @@ static enum stack_part stack_part_of(enum stack_part outer, enum frame_part fram
     return outer == STACK_OF_PROGRAM && frame == FRAME_OF_LOADER ? STACK_OF_LOAD : outer;
 }
 
+/* Within a load, where that is read by module. */
+static bool is_told_apart(enum frame_part frame)
+{
+    return frame == FRAME_OF_PROGRAM || frame == FRAME_OF_MODULE;
+}
+
 uint32_t model_stack(struct model *model, uint32_t outer, uint32_t frame)
 {
     uint32_t index = (uint32_t)model->stacks.count;
     enum frame_part frame_part = frame_part_of(model, frame);
     struct stack_row *row;
 
-    if (frame_part != FRAME_OF_PROGRAM && model_stack_is_whole(model, outer))
+    if (!is_told_apart(frame_part) && model_stack_is_joined(model, outer))
         return outer;
     if (index == outer + 1) { /* nobody was called from there yet */
         row = model->failure || index == UINT32_MAX ? NULL : table_add(&model->stacks);
@@ -301,9 +307,9 @@ void model_stack_soon(const struct model *model, uint32_t outer, uint32_t frame)
     hash_index_soon(&model->stack_index, stack_hash(outer, frame));
 }
 
-bool model_stack_is_whole(const struct model *model, uint32_t stack)
+bool model_stack_is_joined(const struct model *model, uint32_t stack)
 {
-    return model->wants_loads_whole && part_at(model, stack) == STACK_OF_LOAD;
+    return model->wants_loads_by_module && part_at(model, stack) == STACK_OF_LOAD;
 }
 
 bool model_stack_is_inside_load(const struct model *model, uint32_t stack)

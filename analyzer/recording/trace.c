@@ -21,7 +21,7 @@
 
 /* What is read. */
 struct extent {
-    enum trace_need need;
+    struct trace_scope scope;
     const uint16_t *process; /* this one alone; NULL: all */
 };
 
@@ -200,7 +200,7 @@ const struct pending_sums *trace_pending(const struct mt_trace *trace)
 /* Windows have other peaks than the first reading saw. */
 static bool may_wait(const struct mt_trace *trace, const struct extent *extent)
 {
-    return extent->need == TRACE_BLOCKS && !trace->stepping.site_name &&
+    return extent->scope.need == TRACE_BLOCKS && !trace->stepping.site_name &&
            !step_choice_is_made(&trace->stepping.choice);
 }
 
@@ -322,10 +322,10 @@ static enum mt_result begin_all(struct mt_trace *trace, const char *const *paths
 
     if (result == MT_OK && options->is_partial)
         model_want_partial(trace->model);
-    if (result == MT_OK && extent.need == TRACE_TOTALS)
+    if (result == MT_OK && extent.scope.need == TRACE_TOTALS)
         model_want_no_sites(trace->model);
-    if (result == MT_OK && extent.need == TRACE_BLOCKS && !trace->has_pictures)
-        model_want_loads_whole(trace->model);
+    if (result == MT_OK && !extent.scope.has_all_frames)
+        model_want_loads_by_module(trace->model);
     if (result == MT_OK && extent.process)
         model_want_process(trace->model, *extent.process);
     if (result == MT_OK)
@@ -399,33 +399,35 @@ static enum mt_result open_totals(const char *const *paths, size_t count,
     enum mt_result result;
 
     marked.step_site = "";
-    result = open_whole(paths, count, &marked, (struct extent){TRACE_TOTALS, NULL}, &trace, error);
+    result = open_whole(paths, count, &marked, (struct extent){{TRACE_TOTALS, true}, NULL}, &trace,
+                        error);
     if (result != MT_OK)
         return result;
     if (tally_event_count(trace->tally, EVENT_ALLOC_FAILED)) {
         trace_close(trace);
-        return open_whole(paths, count, &marked, (struct extent){TRACE_SUMS, NULL}, out, error);
+        return open_whole(paths, count, &marked, (struct extent){{TRACE_SUMS, true}, NULL}, out,
+                          error);
     }
     *out = trace;
     return MT_OK;
 }
 
 enum mt_result trace_open(const char *const *paths, size_t count,
-                          const struct mt_open_options *options, enum trace_need need,
+                          const struct mt_open_options *options, struct trace_scope scope,
                           struct mt_trace **out, struct mt_error *error)
 {
-    if (need == TRACE_TOTALS && asks_for_steps(options))
-        need = TRACE_SUMS;
-    if (need == TRACE_TOTALS)
+    if (scope.need == TRACE_TOTALS && asks_for_steps(options))
+        scope.need = TRACE_SUMS;
+    if (scope.need == TRACE_TOTALS)
         return open_totals(paths, count, options, out, error);
-    return open_whole(paths, count, options, (struct extent){need, NULL}, out, error);
+    return open_whole(paths, count, options, (struct extent){scope, NULL}, out, error);
 }
 
 enum mt_result trace_open_process(const char *path, uint16_t process,
                                   const struct mt_open_options *options, struct mt_trace **out,
                                   struct mt_error *error)
 {
-    return open_whole(&path, 1, options, (struct extent){TRACE_SUMS, &process}, out, error);
+    return open_whole(&path, 1, options, (struct extent){{TRACE_SUMS, true}, &process}, out, error);
 }
 
 enum mt_result trace_allows(const struct mt_trace *trace, const char *question, bool has_pictures,

@@ -13,9 +13,12 @@
 enum trace_need {
     TRACE_SUMS,
     TRACE_TOTALS, /* of processes and pools alone */
-    /* Sums, and blocks that may be seen while they are added up: trace_pending(). Without pictures,
-     * what the program loads is one stack: model_want_loads_whole(). */
-    TRACE_BLOCKS
+    TRACE_BLOCKS  /* sums, and blocks that may be seen while they are added up: trace_pending() */
+};
+struct trace_scope {
+    enum trace_need need;
+    bool has_all_frames; /* false: of what the program loads, modules: model_want_loads_by_module()
+                          */
 };
 
 /*
@@ -23,7 +26,7 @@ enum trace_need {
  * kept.
  */
 enum mt_result trace_open(const char *const *paths, size_t count,
-                          const struct mt_open_options *options, enum trace_need need,
+                          const struct mt_open_options *options, struct trace_scope scope,
                           struct mt_trace **out, struct mt_error *error);
 /* The same of one process, by the number of its row: of a source that has a file for each. Others
  * are read whole. */

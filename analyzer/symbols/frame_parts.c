@@ -36,7 +36,9 @@ static enum frame_part part_of(const struct frame_parts *parts, const struct mod
 
     if (is_file_of_loader(words.file))
         return FRAME_OF_LOADER;
-    return site_rules_class(parts->rules, &words) == CLASS_PROGRAM ? FRAME_OF_PROGRAM : FRAME_OTHER;
+    if (site_rules_class(parts->rules, &words) == CLASS_PROGRAM)
+        return FRAME_OF_PROGRAM;
+    return is_code_of_module(words.function) ? FRAME_OF_MODULE : FRAME_OTHER;
 }
 
 enum frame_part frame_part_by_rules(void *context, const struct model *model,

@@ -79,6 +79,11 @@ bool is_file_of_loader(const char *file)
     return starts_with(file, import_file);
 }
 
+bool is_code_of_module(const char *function)
+{
+    return strcmp(function, "<module>") == 0;
+}
+
 static unsigned python_traits(const struct named_frame *frame)
 {
     unsigned traits = STACK_IS_PYTHON;

@@ -13,6 +13,8 @@
 unsigned frame_traits(const struct named_frame *frame);
 /* Python's own code that finds and loads modules. */
 bool is_file_of_loader(const char *file);
+/* What runs of a module when it is loaded, as Python calls it. */
+bool is_code_of_module(const char *function);
 /* Sets shape_key and is_loop: what the frame is in the shape of a stack, stack_facts.h. */
 void frame_shape(struct named_frame *frame);
 

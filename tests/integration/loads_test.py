@@ -1,7 +1,7 @@
-"""Answers are the same whether what the program loads is read as one stack or frame by frame.
+"""Answers are the same whether what the program loads is read by module or frame by frame.
 
-A question of the command line leaves out how loads go on inside; a recording that is open for any
-question has all of it. Run as loads_test.py FOLDER-OF-LEAKTIDE.PY LIBRARY LEAKTIDE
+A question of the command line has of loads the modules alone; a recording that is open for any
+question has all frames. Run as loads_test.py FOLDER-OF-LEAKTIDE.PY LIBRARY LEAKTIDE
 """
 
 import json
@@ -33,7 +33,7 @@ def turn(number):
     words = [bytes(2000) for _ in range(20)]
     return bytes(3000 + len(words))
 """
-QUESTIONS = ("leaks", "report", "ranks")
+QUESTIONS = ("leaks", "report", "ranks", "peak", "blocks", "steps", "breakdown")
 
 
 def rows_of(tables):

@@ -67,6 +67,19 @@ struct trace_reading trace_reading_without_sites(const char *path)
     return reading;
 }
 
+struct trace_reading trace_reading_by_module(const char *path)
+{
+    struct trace_reading reading = begin();
+
+    if (symbols_create(reading.model, &reading.symbols, NULL) != MT_OK ||
+        symbols_configure(reading.symbols, &(struct symbols_options){.rule_files = NULL}, NULL) !=
+            MT_OK)
+        abort();
+    model_want_loads_by_module(reading.model);
+    read_path(&reading, path, 0);
+    return reading;
+}
+
 bool trace_reading_repeats(const struct trace_reading *first, const char *path)
 {
     struct trace_reading again = {.model = first->model};

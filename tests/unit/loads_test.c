@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a line of the program loads: one stack where nobody asks how it goes on inside, and one to
- * names, ids and shapes in any case.
+ * What a line of the program loads: modules alone where nobody asks for more, and one to names, ids
+ * and shapes in any case.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,10 +16,11 @@
 
 enum { FRAMES_MOST = 8, WAYS = 2 };
 
-/* Two models with the same stacks: one that has each load whole, and one that has all of it. */
+/* Two models with the same stacks: one that has the modules of a load, and one that has all of it.
+ */
 static struct model *models[WAYS];
 static struct symbols *symbols[WAYS];
-static const char *const way_names[WAYS] = {"whole", "in detail"};
+static const char *const way_names[WAYS] = {"by module", "in detail"};
 
 static int setup(void **state)
 {
@@ -31,7 +32,7 @@ static int setup(void **state)
         assert_int_equal(symbols_create(models[way], &symbols[way], NULL), MT_OK);
         assert_int_equal(symbols_configure(symbols[way], &options, NULL), MT_OK);
     }
-    model_want_loads_whole(models[0]);
+    model_want_loads_by_module(models[0]);
     return 0;
 }
 
@@ -80,24 +81,29 @@ static uint32_t site_of(struct model *model, const char *const *frames)
     return model_site(model, (struct model_site){.stack = stack_of(model, frames)});
 }
 
-#define LOADER  "<frozen importlib._bootstrap>:_find_and_load"
-#define PACKAGE "/usr/lib/python3/dist-packages/box/__init__.py:<module>"
+#define LOADER   "<frozen importlib._bootstrap>:_find_and_load"
+#define PACKAGE  "/usr/lib/python3/dist-packages/box/__init__.py:<module>"
+#define MODULE   "/usr/lib/python3/dist-packages/box/core.py:<module>"
+#define FUNCTION "/usr/lib/python3/dist-packages/box/__init__.py:make"
 
 /* Outermost first. */
 static const struct stack_case {
     const char *name;
     const char *frames[FRAMES_MOST];
-    size_t whole; /* frames that are left of it */
+    size_t left; /* frames, where loads are read by module */
     bool is_of_load;
 } stack_cases[] = {
-    {"a load goes on inside", {"job.py:main", LOADER, PACKAGE, "PyDict_New", "malloc"}, 2, true},
+    {"a load goes on inside", {"job.py:main", LOADER, PACKAGE, "PyDict_New", "malloc"}, 3, true},
     {"its first frame", {"job.py:main", LOADER}, 2, true},
-    {"of a load, another", {"job.py:main", LOADER, PACKAGE, LOADER, PACKAGE, "malloc"}, 2, true},
+    {"it looks for the file", {"job.py:main", LOADER, LOADER, "stat", "malloc"}, 2, true},
+    {"of a load, another", {"job.py:main", LOADER, PACKAGE, LOADER, MODULE, "malloc"}, 4, true},
+    {"a function runs in it", {"job.py:main", LOADER, PACKAGE, FUNCTION, "malloc"}, 3, true},
+    {"and loads there", {"job.py:main", LOADER, PACKAGE, FUNCTION, LOADER, MODULE}, 4, true},
     {"a module of the program runs",
      {"job.py:main", LOADER, "train.py:<module>", "malloc"},
      4,
      false},
-    {"and loads", {"job.py:main", LOADER, "train.py:<module>", LOADER, PACKAGE}, 4, true},
+    {"and loads", {"job.py:main", LOADER, "train.py:<module>", LOADER, PACKAGE}, 5, true},
     {"a package loads", {PACKAGE, LOADER, PACKAGE, "malloc"}, 4, false},
     {"no load", {"job.py:main", PACKAGE, "malloc"}, 3, false},
     {"nothing of Python", {"main", "load", "malloc"}, 3, false},
@@ -121,7 +127,7 @@ static size_t frame_count(const struct stack_case *row)
     return count;
 }
 
-static void a_load_is_one_stack(void **state)
+static void a_load_has_its_modules(void **state)
 {
     (void)state;
     for (size_t c = 0; c < sizeof(stack_cases) / sizeof(stack_cases[0]); c++) {
@@ -131,10 +137,10 @@ static void a_load_is_one_stack(void **state)
             uint32_t stack = stack_of(models[way], row->frames);
             size_t depth = depth_of(models[way], stack);
 
-            if (depth != (way ? frame_count(row) : row->whole) ||
+            if (depth != (way ? frame_count(row) : row->left) ||
                 model_site_is_of_load(models[way], site_of(models[way], row->frames)) !=
                     row->is_of_load ||
-                model_stack_is_whole(models[way], stack) != (!way && row->is_of_load))
+                model_stack_is_joined(models[way], stack) != (!way && row->is_of_load))
                 fail_msg("%s, %s: %zu frames", row->name, way_names[way], depth);
         }
     }
@@ -147,7 +153,7 @@ static void without_a_rule_there_is_no_load(void **state)
 
     (void)state;
     assert_int_equal(model_create(&model, NULL), MT_OK);
-    model_want_loads_whole(model);
+    model_want_loads_by_module(model);
     assert_int_equal(depth_of(model, stack_of(model, stack_cases[0].frames)), 5);
     model_destroy(model);
 }
@@ -176,7 +182,7 @@ static void names_do_not_depend_on_what_is_left_out(void **state)
 static void a_load_in_detail_is_shown_whole(void **state)
 {
     uint32_t first = site_of(models[1], stack_cases[0].frames);
-    uint32_t other = site_of(models[1], stack_cases[2].frames);
+    uint32_t other = site_of(models[1], stack_cases[3].frames);
     size_t count;
 
     (void)state;
@@ -185,13 +191,13 @@ static void a_load_in_detail_is_shown_whole(void **state)
     assert_int_equal(symbols_shape_of(symbols[1], first).shape,
                      symbols_shape_of(symbols[1], other).shape);
     symbols_frames(symbols[1], other, &count);
-    assert_int_equal(count, frame_count(&stack_cases[2]));
+    assert_int_equal(count, frame_count(&stack_cases[3]));
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(a_load_is_one_stack, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_load_has_its_modules, setup, teardown),
         cmocka_unit_test(without_a_rule_there_is_no_load),
         cmocka_unit_test_setup_teardown(names_do_not_depend_on_what_is_left_out, setup, teardown),
         cmocka_unit_test_setup_teardown(a_load_in_detail_is_shown_whole, setup, teardown),

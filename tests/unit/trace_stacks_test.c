@@ -305,6 +305,57 @@ static void the_same_addresses_after_an_unload_are_another_stack(void **state)
     trace_end(&trace);
 }
 
+static uint64_t code_frame(struct trace *trace, uint64_t id, const char *function, const char *file,
+                           uint64_t line)
+{
+    const uint64_t fields[] = {id, trace_builder_text(trace->builder, 0, 1, function),
+                               trace_builder_text(trace->builder, 0, 1, file)};
+
+    trace_builder_push(trace->builder, 0, MT_RECORD_code, 1, fields);
+    return mt_frame_of_code(id, line);
+}
+
+/* Frames that were left out of a load stay out when all of it is looked up again. */
+static void a_load_has_its_modules_alone_after_an_unload_too(void **state)
+{
+    static const char *const functions[] = {"<module>", "_find_and_load", "main"}; /* outward */
+    struct trace trace = trace_begin();
+    uint64_t module[] = {0x403000, 0x1000, 0x403000, 0}, frames[6] = {MAIN};
+    char *folder = temporary_folder_create();
+    const struct model *model;
+    uint32_t stack;
+
+    (void)state;
+    frames[1] = code_frame(&trace, 5, "main", "job.py", 3);
+    frames[2] = code_frame(&trace, 6, "_find_and_load", "<frozen importlib._bootstrap>", 1027);
+    frames[3] = code_frame(&trace, 7, "<module>", "/usr/lib/python3/dist-packages/box/core.py", 9);
+    frames[4] = LAYER;
+    frames[5] = OTHER;
+    module[3] = trace_builder_text(trace.builder, 0, 1, "liblayer.so");
+    trace_builder_push_bytes(trace.builder, 0, MT_RECORD_module, 1, module, "a", 1);
+    define(&trace, 2, 1, 0, frames, 5);
+    trace_builder_push(trace.builder, 0, MT_RECORD_module_gone, 4, module);
+    trace_builder_push_bytes(trace.builder, 0, MT_RECORD_module, 5, module, "b", 1);
+    define(&trace, 6, 2, 5, frames, 6);
+    use(&trace, 7, 1);
+    use(&trace, 8, 2);
+    trace_builder_close(trace.builder);
+    trace_builder_write(trace.builder, folder);
+    trace.reading = trace_reading_by_module(folder);
+    temporary_folder_remove(folder);
+    model = trace.reading.model;
+    assert_int_equal(trace.reading.count, 2);
+    assert_int_equal(trace.reading.events[0].site, trace.reading.events[1].site);
+    stack = model_site_at(model, trace.reading.events[1].site)->stack;
+    for (size_t i = 0; i < 3; i++, stack = model_stack_at(model, stack)->outer)
+        assert_string_equal(
+            model_text_at(model,
+                          model_frame_at(model, model_stack_at(model, stack)->frame)->function),
+            functions[i]);
+    assert_int_equal(model_frame_at(model, model_stack_at(model, stack)->frame)->address, MAIN);
+    trace_end(&trace);
+}
+
 static void a_free_is_told_who_asked_for_it(void **state)
 {
     for (int is_drained = 0; is_drained < 2; is_drained++) {
@@ -354,6 +405,7 @@ int main(void)
         cmocka_unit_test(a_stack_that_was_cut_says_so_outside_of_its_frames),
         cmocka_unit_test(frames_of_an_interpreter_have_function_file_and_line),
         cmocka_unit_test(the_same_addresses_after_an_unload_are_another_stack),
+        cmocka_unit_test(a_load_has_its_modules_alone_after_an_unload_too),
         cmocka_unit_test(a_free_is_told_who_asked_for_it),
     };
 

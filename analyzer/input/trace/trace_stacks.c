@@ -254,7 +254,7 @@ static bool take_frames(struct last_stack *last, const struct stack_source *sour
         at = mt_frame_get(at, end, frame, &frame);
         if (!at || last->count == MT_STACK_FRAMES_MAX)
             return false;
-        if (frame & MT_FRAME_IS_CODE || !model_stack_is_whole(source->model, outer))
+        if (frame & MT_FRAME_IS_CODE || !model_stack_is_joined(source->model, outer))
             outer = model_stack(source->model, outer, frame_of(source, frame));
         last->stacks[last->count] = outer;
         last->frames[last->count++] = frame;
@@ -279,11 +279,17 @@ static bool count_frames(struct last_stack *last, const struct stack_definition 
 /* Other modules were loaded since the stack was taken: its frames may be others. */
 static void last_renew(struct last_stack *last, const struct stack_source *source)
 {
+    uint32_t before = 0; /* the caller's stack, as it was */
+
     for (uint32_t i = 0; i < last->count; i++) {
-        const struct model_stack *row = model_stack_at(source->model, last->stacks[i]);
+        uint32_t stack = last->stacks[i];
+        const struct model_stack *row = model_stack_at(source->model, stack);
         uint32_t outer = i ? last->stacks[i - 1] : row->outer;
 
-        last->stacks[i] = model_stack(source->model, outer, frame_again(source, row->frame));
+        last->stacks[i] = stack == before /* the frame was left out */
+                              ? outer
+                              : model_stack(source->model, outer, frame_again(source, row->frame));
+        before = stack;
     }
     last->epoch = source->epoch;
 }
@@ -401,7 +407,7 @@ void trace_stacks_soon(const struct trace_stacks *stacks, const struct stack_sou
         !mt_frame_get(next->frames, next->frames + next->size_bytes, last->frames[shared_count - 1],
                       &frame))
         return;
-    row = model_stack_is_whole(source->model, last->stacks[shared_count - 1])
+    row = model_stack_is_joined(source->model, last->stacks[shared_count - 1])
               ? NULL
               : known_find(&source->frames->known, frame);
     if (row)
