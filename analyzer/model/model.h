@@ -40,9 +40,10 @@ struct model_frame {
 
 enum model_frame_kind { FRAME_NATIVE, FRAME_PYTHON, FRAME_KIND_COUNT };
 
-/* What a frame of Python is to the stacks it is in. Of a module: what runs when it is loaded, of
- * one that is not the program's. */
-enum frame_part { FRAME_OTHER, FRAME_OF_PROGRAM, FRAME_OF_LOADER, FRAME_OF_MODULE };
+/* What a frame is to the stacks it is in. Loaded: of a module, package or library that the program
+ * loads, if reports show it; their plumbing is among the others. Unknown: native, of an object that
+ * was not recorded yet, as of constructors. */
+enum frame_part { FRAME_OTHER, FRAME_OF_PROGRAM, FRAME_OF_LOADER, FRAME_LOADED, FRAME_UNKNOWN };
 
 /*
  * Where a stack is: not called by the program, as far as rules tell; called by it; or within what
@@ -205,17 +206,13 @@ void model_add_lost(struct model *model, uint64_t count);
 uint64_t model_lost_count(const struct model *model);
 
 /*
- * Tells frames of Python apart, each once; without a rule all are FRAME_OTHER. Called by the thread
- * that reads; before the first frame. The context must outlive the model's readings.
+ * Tells frames apart, each once; without a rule all are FRAME_OTHER. Called by the thread that
+ * reads; before the first frame. The context must outlive the model's readings.
  */
-typedef enum frame_part (*frame_rule)(void *context, const struct model *model,
-                                      const struct model_frame *frame);
+typedef enum frame_part (*frame_rule)(void *context, const struct model *model, uint32_t frame);
 void model_set_frame_rule(struct model *model, frame_rule rule, void *context);
-/* Of a load, the modules that load each other are all that somebody will ask for: other frames are
- * left out. */
-void model_want_loads_by_module(struct model *model);
-/* What is called from this stack is that stack again, but for modules and frames of the program. */
-bool model_stack_is_joined(const struct model *model, uint32_t stack);
+/* Nobody will ask for the other frames of a load: what they call is called by their caller. */
+void model_want_loads_in_short(struct model *model);
 /* Within a load, and not where it begins. */
 bool model_stack_is_inside_load(const struct model *model, uint32_t stack);
 /* Its stack is of a load. */

@@ -201,14 +201,14 @@ static bool is_frame(const void *row, const void *wanted)
            a->process == b->process;
 }
 
-/* False: no memory. */
-static bool frame_part_put(struct model *model, uint32_t index, const struct model_frame *frame)
+/* Of a new frame. False: no memory. */
+static bool frame_part_put(struct model *model, uint32_t index)
 {
     enum frame_part part;
 
-    if (!model->frame_rule || frame->kind != FRAME_PYTHON)
+    if (!model->frame_rule)
         return true;
-    part = model->frame_rule(model->frame_rule_context, model, frame);
+    part = model->frame_rule(model->frame_rule_context, model, index);
     if (part != FRAME_OTHER &&
         !list_reach(&model->frame_parts, &model->frame_part_count, index, sizeof(uint8_t)))
         return false;
@@ -230,7 +230,7 @@ uint32_t model_frame(struct model *model, struct model_frame frame)
     if (!index || !is_new)
         return index;
     ((struct frame_row *)table_at(&model->frames, index))->frame = frame;
-    return frame_part_put(model, index, &frame) ? index : model_fail(model, "frames");
+    return frame_part_put(model, index) ? index : model_fail(model, "frames");
 }
 
 static bool is_stack(const struct model *model, uint32_t index, uint32_t outer, uint32_t frame)
@@ -265,10 +265,14 @@ static enum stack_part stack_part_of(enum stack_part outer, enum frame_part fram
     return outer == STACK_OF_PROGRAM && frame == FRAME_OF_LOADER ? STACK_OF_LOAD : outer;
 }
 
-/* Within a load, where that is read by module. */
-static bool is_told_apart(enum frame_part frame)
+/* Of a load that is read in short. */
+static bool is_left_out(const struct model *model, uint32_t outer, enum frame_part frame)
 {
-    return frame == FRAME_OF_PROGRAM || frame == FRAME_OF_MODULE;
+    if (!model->wants_loads_in_short || part_at(model, outer) != STACK_OF_LOAD)
+        return false;
+    if (frame == FRAME_UNKNOWN)
+        return frame_part_of(model, model_stack_row(model, outer)->stack.frame) == FRAME_UNKNOWN;
+    return frame == FRAME_OTHER || frame == FRAME_OF_LOADER;
 }
 
 uint32_t model_stack(struct model *model, uint32_t outer, uint32_t frame)
@@ -277,7 +281,7 @@ uint32_t model_stack(struct model *model, uint32_t outer, uint32_t frame)
     enum frame_part frame_part = frame_part_of(model, frame);
     struct stack_row *row;
 
-    if (!is_told_apart(frame_part) && model_stack_is_joined(model, outer))
+    if (is_left_out(model, outer, frame_part))
         return outer;
     if (index == outer + 1) { /* nobody was called from there yet */
         row = model->failure || index == UINT32_MAX ? NULL : table_add(&model->stacks);
@@ -305,11 +309,6 @@ uint32_t model_stack(struct model *model, uint32_t outer, uint32_t frame)
 void model_stack_soon(const struct model *model, uint32_t outer, uint32_t frame)
 {
     hash_index_soon(&model->stack_index, stack_hash(outer, frame));
-}
-
-bool model_stack_is_joined(const struct model *model, uint32_t stack)
-{
-    return model->wants_loads_by_module && part_at(model, stack) == STACK_OF_LOAD;
 }
 
 bool model_stack_is_inside_load(const struct model *model, uint32_t stack)

@@ -96,7 +96,7 @@ struct model {
     char first_damage[sizeof(((struct mt_error *)0)->message)];
     bool is_incomplete;
     bool wants_partial;
-    bool wants_no_sites, wants_loads_by_module;
+    bool wants_no_sites, wants_loads_in_short;
     frame_rule frame_rule; /* NULL: none */
     void *frame_rule_context;
     uint8_t *frame_parts; /* by frame: enum frame_part; of the thread that reads */

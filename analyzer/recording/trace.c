@@ -325,7 +325,7 @@ static enum mt_result begin_all(struct mt_trace *trace, const char *const *paths
     if (result == MT_OK && extent.scope.need == TRACE_TOTALS)
         model_want_no_sites(trace->model);
     if (result == MT_OK && !extent.scope.has_all_frames)
-        model_want_loads_by_module(trace->model);
+        model_want_loads_in_short(trace->model);
     if (result == MT_OK && extent.process)
         model_want_process(trace->model, *extent.process);
     if (result == MT_OK)

@@ -17,8 +17,7 @@ enum trace_need {
 };
 struct trace_scope {
     enum trace_need need;
-    bool has_all_frames; /* false: of what the program loads, modules: model_want_loads_by_module()
-                          */
+    bool has_all_frames; /* false: model_want_loads_in_short() */
 };
 
 /*
