@@ -168,20 +168,31 @@ static void pending_settle(struct mt_trace *trace, struct question *question, st
     question->before = NULL;
 }
 
+/* Into new sums; visitors see the blocks meanwhile. */
+static enum mt_result add_up_seen(struct mt_trace *trace, struct question *question,
+                                  const struct life_visitor *visitors, size_t visitor_count,
+                                  struct tally **sums, struct mt_error *error)
+{
+    enum mt_result result = tally_create(trace->model, sums, error);
+
+    if (result != MT_OK)
+        return result;
+    question->before = trace->tally;
+    question->tally = *sums;
+    return lives_add_up(&trace->events, *sums, visitors, visitor_count, error);
+}
+
 static enum mt_result pending_read(void *context, struct question *question,
                                    const struct life_visitor *visitors, size_t visitor_count,
                                    bool *is_done, struct mt_error *error)
 {
     struct mt_trace *trace = context;
-    struct tally *sums;
-    enum mt_result result = tally_create(trace->model, &sums, error);
+    struct tally *sums = NULL;
+    enum mt_result result =
+        visitor_count ? add_up_seen(trace, question, visitors, visitor_count, &sums, error)
+                      : read_again(trace, &sums, error);
 
     *is_done = false;
-    if (result != MT_OK)
-        return result;
-    question->before = trace->tally;
-    question->tally = sums;
-    result = lives_add_up(&trace->events, sums, visitors, visitor_count, error);
     if (result == MT_OK) {
         *is_done = !trace->has_found || stepping_confirm(&trace->stepping, sums);
         if (!*is_done)
