@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Names of C++ functions as texts: they fill pages.
+ * Names of C++ and Rust functions as texts: they fill pages.
  */
 #ifndef LEAKTIDE_BASE_CXX_NAME_H
 #define LEAKTIDE_BASE_CXX_NAME_H

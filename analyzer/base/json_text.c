@@ -31,6 +31,25 @@ size_t utf8_length(const unsigned char *bytes)
     return 0;
 }
 
+void text_add_code_point(struct text_builder *text, uint32_t code)
+{
+    if (code < 0x80) {
+        text_add_char(text, (char)code, 1);
+    } else if (code < 0x800) {
+        text_add_char(text, (char)(0xc0 | code >> 6), 1);
+        text_add_char(text, (char)(0x80 | (code & 0x3f)), 1);
+    } else if (code < 0x10000) {
+        text_add_char(text, (char)(0xe0 | code >> 12), 1);
+        text_add_char(text, (char)(0x80 | (code >> 6 & 0x3f)), 1);
+        text_add_char(text, (char)(0x80 | (code & 0x3f)), 1);
+    } else {
+        text_add_char(text, (char)(0xf0 | code >> 18), 1);
+        text_add_char(text, (char)(0x80 | (code >> 12 & 0x3f)), 1);
+        text_add_char(text, (char)(0x80 | (code >> 6 & 0x3f)), 1);
+        text_add_char(text, (char)(0x80 | (code & 0x3f)), 1);
+    }
+}
+
 void text_add_utf8(struct text_builder *text, const char *string)
 {
     while (*string) {

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "json_text.h"
 #include "sentence.h"
 #include "text_builder.h"
 
@@ -148,25 +149,6 @@ static void skip_all(struct reader *reader)
 
 /* --- strings ------------------------------------------------------------------------------ */
 
-static void add_code_point(struct text_builder *text, uint32_t code)
-{
-    if (code < 0x80) {
-        text_add_char(text, (char)code, 1);
-    } else if (code < 0x800) {
-        text_add_char(text, (char)(0xc0 | code >> 6), 1);
-        text_add_char(text, (char)(0x80 | (code & 0x3f)), 1);
-    } else if (code < 0x10000) {
-        text_add_char(text, (char)(0xe0 | code >> 12), 1);
-        text_add_char(text, (char)(0x80 | (code >> 6 & 0x3f)), 1);
-        text_add_char(text, (char)(0x80 | (code & 0x3f)), 1);
-    } else {
-        text_add_char(text, (char)(0xf0 | code >> 18), 1);
-        text_add_char(text, (char)(0x80 | (code >> 12 & 0x3f)), 1);
-        text_add_char(text, (char)(0x80 | (code >> 6 & 0x3f)), 1);
-        text_add_char(text, (char)(0x80 | (code & 0x3f)), 1);
-    }
-}
-
 static bool read_code_point(struct reader *reader, unsigned digits, struct text_builder *text)
 {
     uint32_t code = 0;
@@ -181,7 +163,7 @@ static bool read_code_point(struct reader *reader, unsigned digits, struct text_
     }
     if (!code || code > 0x10ffff || (code >= 0xd800 && code < 0xe000))
         return refuse(reader, "this is no character of a text");
-    add_code_point(text, code);
+    text_add_code_point(text, code);
     return true;
 }
 

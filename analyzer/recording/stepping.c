@@ -132,8 +132,34 @@ static enum mt_result find_entries(struct stepping *stepping, struct model *mode
     return result;
 }
 
+static bool has_python(const struct model *model)
+{
+    for (size_t i = 1; i < model_frame_count(model); i++)
+        if (model_frame_at(model, (uint32_t)i)->kind == FRAME_PYTHON)
+            return true;
+    return false;
+}
+
+/*
+ * It comes with a period of its own, not of the job: an interpreter is taken down module by module,
+ * and its collector comes whenever enough was made. Where Python's frames are recorded, what has
+ * none of them, nor of a library, is the interpreter's own as well.
+ */
+static bool is_of_runtime(const struct model *model, struct symbols *symbols,
+                          struct step_token token)
+{
+    enum { runtime = STACK_IS_ENDING | STACK_IS_CLEANUP | STACK_IS_COLLECTING | STACK_IS_SWEEPING };
+    struct symbols_shape shape;
+
+    if (token.kind != TOKEN_SITE)
+        return false;
+    shape = symbols_shape_of(symbols, (uint32_t)token.id);
+    return shape.traits & runtime || (shape.is_of_interpreter && has_python(model));
+}
+
 /* True when a process has steps that it did not mark. */
-static bool take_found(struct stepping *stepping, const struct model *model)
+static bool take_found(struct stepping *stepping, const struct model *model,
+                       struct symbols *symbols)
 {
     size_t count = model_process_count(model);
     bool is_any = false;
@@ -143,6 +169,8 @@ static bool take_found(struct stepping *stepping, const struct model *model)
         return false;
     for (size_t i = 0; i < count; i++) {
         stepping->found[i] = step_finder_at(stepping->finder, (uint16_t)i);
+        if (is_of_runtime(model, symbols, stepping->found[i].token))
+            stepping->found[i] = (struct found_steps){0};
         is_any |= stepping->found[i].token.kind != TOKEN_NONE;
     }
     stepping->rule.found = stepping->found;
@@ -164,7 +192,7 @@ enum mt_result stepping_begin(struct stepping *stepping, struct model *model,
             result = find_entries(stepping, model, events, error);
     } else if (stepping->finder) {
         step_finder_finish(stepping->finder);
-        *is_changed |= take_found(stepping, model);
+        *is_changed |= take_found(stepping, model, symbols);
     }
     if (result != MT_OK || !*is_changed)
         return result;

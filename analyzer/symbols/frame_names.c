@@ -67,8 +67,8 @@ static const char *readable(struct frame_names *names, const char *name)
 
     if (name[0] == '(' && strncmp(name, "(anonymous", 10) != 0)
         return name; /* "(more frames were not asked for)": a remark of the source */
-    if (!strpbrk(name, "(. ") && strncmp(name, "_Z", 2) != 0)
-        return name; /* as it is: most of C */
+    if (is_readable(name))
+        return name;
     row = keyed_table_find(&names->readables, (uintptr_t)name);
     if (row)
         return row->readable;

@@ -32,8 +32,9 @@ struct symbol_file {
     struct debug_files found;
     struct symbol_cache *cache; /* NULL: none */
     struct symbol_cache *told;  /* names that stayed with the recording: all there is; else NULL */
-    struct symbol_cache *kept;  /* that are to stay with it; NULL: not asked for */
-    uint64_t *expected;         /* link addresses */
+    bool has_told_lines;
+    struct symbol_cache *kept; /* that are to stay with it; NULL: not asked for */
+    uint64_t *expected;        /* link addresses */
     size_t expected_count, expected_capacity;
 };
 
@@ -137,7 +138,15 @@ static bool file_told(struct module_symbols *modules, struct symbol_file *file)
             file->told = NULL;
         }
     }
+    file->has_told_lines = file->told && symbol_cache_has_lines(file->told);
     return file->told != NULL;
+}
+
+/* There is something better. */
+static void file_forget_told(struct symbol_file *file)
+{
+    symbol_cache_close(file->told);
+    file->told = NULL;
 }
 
 static void note_server(struct module_symbols *modules, enum debug_server_answer answer)
@@ -174,8 +183,11 @@ static void file_find(struct module_symbols *modules, struct symbol_file *file)
     struct build_id recorded = {file->build_id, file->build_id_bytes};
 
     debug_files_find(&file->found, &modules->places, path, recorded);
-    if (path[0] == '/' && !file->found.debug && (file->found.module || !file_told(modules, file)))
+    if (path[0] == '/' && !file->found.debug &&
+        (file->found.module || !file_told(modules, file) || !file->has_told_lines))
         file_ask_server(modules, file);
+    if (file->found.debug)
+        file_forget_told(file);
     if (file->found.debug || file->found.module)
         file->cache = symbol_cache_open(
             recorded, origin_of(file->found.debug, origin_of(file->found.module, 0)));
@@ -265,13 +277,19 @@ static struct symbol_file *file_of(struct module_symbols *modules,
     return file;
 }
 
+/* Functions of it have no lines, but there is a file, or what was known of one. */
+static bool lacks_debug_data(const struct symbol_file *file)
+{
+    return !file->found.debug && (file->told ? !file->has_told_lines : file->found.module != NULL);
+}
+
 /* The best source that knows the address; what it cannot name, the next ones may. */
 static size_t find_in(struct module_symbols *modules, struct symbol_file *file, uint64_t address,
                       struct symbol *symbols)
 {
     size_t count = 0;
 
-    if (!file->is_asked && !file->told && file->found.module && !file->found.debug)
+    if (!file->is_asked && lacks_debug_data(file))
         note_no_debug_data(modules);
     file->is_asked = true;
     if (symbol_cache_find(file->told ? file->told : file->cache, address, symbols, INLINED_MOST,

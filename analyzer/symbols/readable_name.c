@@ -10,6 +10,7 @@
 
 #include "cxx_name.h"
 #include "demangle.h"
+#include "rust_name.h"
 
 struct stretch {
     size_t first, end;
@@ -49,16 +50,29 @@ static size_t clone_suffix_of(const char *name, size_t length)
     return length;
 }
 
-void add_readable_name(struct text_builder *text, const char *name)
+bool is_readable(const char *name)
+{
+    return !strpbrk(name, "(. ") && strncmp(name, "_Z", 2) != 0 && strncmp(name, "_R", 2) != 0 &&
+           !name[length_without_rust_hash(name, strlen(name))];
+}
+
+static void add_other_name(struct text_builder *text, const char *name)
 {
     char *readable = demangle(name);
     const char *shown = readable ? readable : name;
     struct stretch found = name_in(shown);
 
+    found.end = length_without_rust_hash(shown, found.end);
     if (!strpbrk(shown, "(<:"))
         found.end = clone_suffix_of(shown, found.end);
     text_add_bytes(text, shown + found.first, found.end - found.first);
     free(readable);
+}
+
+void add_readable_name(struct text_builder *text, const char *name)
+{
+    if (!add_rust_name(text, name))
+        add_other_name(text, name);
 }
 
 static bool is_separator(char c)

@@ -189,6 +189,14 @@ bool symbol_cache_is_filled(const struct symbol_cache *cache)
     return cache && cache->bytes;
 }
 
+bool symbol_cache_has_lines(const struct symbol_cache *cache)
+{
+    for (uint32_t i = 0; i < cache->header->frame_count; i++)
+        if (cache->frames[i].file)
+            return true;
+    return false;
+}
+
 static const char *text_at(const struct symbol_cache *cache, uint32_t offset)
 {
     return offset ? cache->texts + offset : NULL;

@@ -38,6 +38,8 @@ struct symbol_cache *symbol_cache_open(struct build_id build_id, uint64_t origin
 struct symbol_cache *symbol_cache_open_in(const char *folder, struct build_id build_id);
 /* It knows any address. */
 bool symbol_cache_is_filled(const struct symbol_cache *cache);
+/* Its names came with debug data: some have a file. */
+bool symbol_cache_has_lines(const struct symbol_cache *cache);
 
 /* Whether the address is known; *count may then be 0. Texts live until the cache is closed. */
 bool symbol_cache_find(const struct symbol_cache *cache, uint64_t address, struct symbol *found,

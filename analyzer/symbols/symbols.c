@@ -697,16 +697,19 @@ struct symbols_shape symbols_shape_of(struct symbols *symbols, uint32_t site)
 {
     uint32_t stack = site ? model_site_at(symbols->model, site)->stack : 0;
     const struct stack_fact *fact;
-    unsigned traits;
+    struct symbols_shape found = {0};
 
     if (!site)
-        return (struct symbols_shape){0, 0};
+        return found;
     rules_complete(symbols);
     fact = stack ? stack_facts_of(&symbols->facts, stack) : NULL;
-    if (!fact)
-        return (struct symbols_shape){hash_u64(site) | 1, 0};
-    traits = fact->traits;
-    if (traits & STACK_IS_IMPORT)
-        return (struct symbols_shape){import_shape(symbols->model, fact), traits};
-    return (struct symbols_shape){stack_facts_shape(&symbols->facts, stack), traits};
+    if (!fact) {
+        found.shape = hash_u64(site) | 1;
+        return found;
+    }
+    found.traits = fact->traits;
+    found.is_of_interpreter = fact->class == CLASS_INTERPRETER;
+    found.shape = found.traits & STACK_IS_IMPORT ? import_shape(symbols->model, fact)
+                                                 : stack_facts_shape(&symbols->facts, stack);
+    return found;
 }

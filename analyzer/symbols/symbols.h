@@ -108,6 +108,7 @@ uint64_t symbols_site_key(struct symbols *symbols, uint32_t site);
 struct symbols_shape {
     uint64_t shape;
     unsigned traits;
+    bool is_of_interpreter; /* no frame tells more than one of an interpreter */
 };
 
 struct symbols_shape symbols_shape_of(struct symbols *symbols, uint32_t site);

@@ -95,6 +95,17 @@ class DebugServer(unittest.TestCase):
         self.environment["DEBUGINFOD_URLS"] = self.serve()
         self.assertIn("forward (train.c:4)", self.do(LEAKTIDE, "peak", "recording"))
 
+    def test_they_are_better_than_names_that_were_kept_without_lines(self):
+        self.do(COMPILER, "-g", "-O1", "-Wl,--build-id", "-o", "train", "train.c")
+        self.do("strip", "--strip-debug", "train")
+        self.do(LEAKTIDE, "run", "--device=cpu", "--call-stack=c", "-o", "named", "--", self.path("train"))
+        os.unlink(self.path("train"))
+        without = self.do(LEAKTIDE, "peak", "named")
+        self.assertIn("forward+0x", without)
+        self.assertIn("without debug data", without)
+        self.environment["DEBUGINFOD_URLS"] = self.serve()
+        self.assertIn("forward (train.c:4)", self.do(LEAKTIDE, "peak", "named"))
+
     def test_a_server_that_knows_nothing_changes_nothing(self):
         without = self.do(LEAKTIDE, "peak", "recording")
         os.rename(self.path("served/train.debug"), self.path("elsewhere"))

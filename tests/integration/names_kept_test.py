@@ -45,10 +45,10 @@ class Names(unittest.TestCase):
         self.assertEqual(run.returncode, 0, run.stderr)
         return run.stdout
 
-    def build(self, size, lines=0):
+    def build(self, size, lines=0, debug="-g"):
         with open(self.path("train.c"), "w", encoding="ascii") as file:
             file.write("\n" * lines + PROGRAM)
-        subprocess.run([COMPILER, "-g", "-O1", "-Wl,--build-id", "-DSIZE=" + size, "-o",
+        subprocess.run([COMPILER, debug, "-O1", "-Wl,--build-id", "-DSIZE=" + size, "-o",
                         self.path("train"), self.path("train.c")], check=True)
 
     def run_program(self, name, *options):
@@ -59,6 +59,43 @@ class Names(unittest.TestCase):
         report = json.loads(self.command("peak", "--format=json", self.path(name)))
         rows, = [table["rows"] for table in report["tables"] if table["name"] == "held_at_peak"]
         return {row["site"] for row in rows}
+
+    def without_debug_data(self, name, *options):
+        report = json.loads(self.command("peak", "--format=json", *options, self.path(name)))
+        return [note for note in report["notes"] if "without debug data" in str(note)]
+
+    def test_kept_names_without_lines_are_of_modules_without_debug_data(self):
+        self.build("4096", debug="-g0")
+        self.run_program("plain")
+        here = self.without_debug_data("plain")
+        self.assertEqual(len(here), 1)
+        with_debug_data = self.without_debug_data("before")
+        self.build("8192")
+        self.assertEqual(self.without_debug_data("plain"), here)
+        self.assertNotEqual(self.sites("plain"), set())
+        self.assertEqual(self.without_debug_data("before"), with_debug_data)
+
+    def test_debug_data_that_is_found_later_is_better_than_kept_names(self):
+        self.build("4096")
+        subprocess.run(["objcopy", "--only-keep-debug", self.path("train"),
+                        self.path("train.debug")], check=True)
+        subprocess.run(["strip", "--strip-debug", self.path("train")], check=True)
+        self.run_program("plain")
+        self.build("8192")
+        self.assertRegex("".join(self.sites("plain")), r"^train\+0x|^forward\+0x")
+        identity = self.build_id(self.path("train.debug"))
+        os.makedirs(self.path("debug/.build-id/" + identity[:2]))
+        os.rename(self.path("train.debug"),
+                  self.path(f"debug/.build-id/{identity[:2]}/{identity[2:]}.debug"))
+        report = json.loads(self.command("peak", "--format=json", "--debug-dir=" +
+                                         self.path("debug"), self.path("plain")))
+        rows, = [table["rows"] for table in report["tables"] if table["name"] == "held_at_peak"]
+        self.assertEqual({row["site"] for row in rows}, {"forward (train.c:4)"})
+
+    @staticmethod
+    def build_id(path):
+        run = subprocess.run(["readelf", "-n", path], capture_output=True, text=True, check=True)
+        return run.stdout.split("Build ID:")[1].split()[0]
 
     def test_a_rebuild_changes_neither_names_nor_ids(self):
         self.assertEqual(self.sites("before"), {"forward (train.c:4)"})

@@ -100,6 +100,14 @@ static const struct pair pairs[] = {
      {{"init", "red.c", 1}, {"main", "main.c", 1}},
      {{"init", "blue.c", 1}, {"main", "main.c", 1}},
      false},
+    {"a Rust program that is built again is the same site",
+     {{"_ZN4leak5shelf14Shelf$LT$T$GT$4keep17hf31b6db8ef9e3df3E", "", 0},
+      {"_RNvCskxg14rcgYob_4leak4turn", "", 0},
+      {"_ZN4leak4main17h3c28eb001ee0651dE", "", 0}},
+     {{"_ZN4leak5shelf14Shelf$LT$T$GT$4keep17h0ab1bd73e05b2a11E", "", 0},
+      {"_RNvCs1Ab2Cd3Ef4_4leak4turn", "", 0},
+      {"_ZN4leak4main17h00c3f5a7b9d1e208E.llvm.71", "", 0}},
+     true},
     {"how deep a recursion was does not matter",
      {{"leaf", "a.c", 1}, {"walk", "a.c", 2}, {"main", "a.c", 3}},
      {{"leaf", "a.c", 1},
@@ -396,6 +404,40 @@ static void what_an_operator_calls_is_plumbing(void **state)
     fixture_release(&fixture);
 }
 
+/* Inlined or not, with debug data or without. */
+static void rusts_own_library_does_not_name_sites(void **state)
+{
+    static const struct {
+        struct frame_text frames[depth_most];
+        const char *label;
+    } cases[] = {
+        {{{"_RNvNtCslNYArtu3iFV_5alloc5alloc5alloc", "/rustc/5980/library/alloc/src/alloc.rs", 95},
+          {"_RNvMs2_Cs1_3vecNtB5_6Server6handle", "/home/u/vec.rs", 6},
+          {"main", "", 0}},
+         "<vec::Server>::handle (vec.rs:6)"},
+        {{{"_RNvMs4_NtCslNYArtu3iFV_5alloc7raw_vecNtB5_11RawVecInner11finish_growCs6_1a", "", 0},
+          {"_RNvXs_NtCs1_5alloc3vecINtB4_3VechENtNtCs2_4core5clone5Clone5clone", "", 0},
+          {"_ZN9hashbrown3map28HashMap$LT$K$C$V$C$S$C$A$GT$6insert17h2f64ca4db323d7a6E", "", 0},
+          {"_ZN3vec6Server6handle17h0ab1bd73e05b2a11E", "", 0},
+          {"main", "", 0}},
+         "vec::Server::handle"},
+        /* a trait of the program, for a type of the library */
+        {{{"_RNvMs4_NtCslNYArtu3iFV_5alloc7raw_vecNtB5_11RawVecInner11finish_growCs6_1a", "", 0},
+          {"_RNvXCs1_3vecINtNtCs2_5alloc3vec3VechENtB2_4Keep4keep", "", 0},
+          {"main", "", 0}},
+         "<alloc::vec::Vec<u8> as vec::Keep>::keep"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct fixture fixture = fixture_make();
+
+        assert_string_equal(symbols_label(fixture.symbols, site_of(fixture.model, cases[i].frames)),
+                            cases[i].label);
+        fixture_release(&fixture);
+    }
+}
+
 static void a_rule_of_the_user_comes_first(void **state)
 {
     static const char rules[] = "# ours\n\nallocator  native  pool_*\nallocator file */MEM.py\n";
@@ -600,6 +642,7 @@ int main(void)
         cmocka_unit_test(a_frame_without_a_name_gives_way_to_one_of_its_module),
         cmocka_unit_test(frames_are_the_whole_stack_with_what_is_plumbing),
         cmocka_unit_test(what_an_operator_calls_is_plumbing),
+        cmocka_unit_test(rusts_own_library_does_not_name_sites),
         cmocka_unit_test(a_rule_of_the_user_comes_first),
         cmocka_unit_test(a_wrong_rule_is_told_with_its_line),
     };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Which steps that were found are steps: what each of them allocates, how long it takes, and
- * whether the program takes itself down. What they keep does not matter.
+ * whether the program takes itself down. What they keep does not matter. And where they begin.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -103,14 +103,101 @@ static void found_steps_are_judged(void **state)
     event_list_release(&list);
 }
 
+/* Innermost first. */
+struct place {
+    const char *name;
+    const char *functions[4];
+    bool has_python, are_steps; /* somewhere there is a frame of Python */
+};
+
+static const struct place places[] = {
+    {"steps that begin in the program", {"make", "train", "main"}, true, true},
+    {"steps that begin in its loop of collections",
+     {"gc_list_new", "gc_collect", "train", "main"},
+     true,
+     true},
+    {"steps of an interpreter whose own frames are all that is recorded",
+     {"PyMem_Realloc", "_PyDict_New", "_PyEval_EvalFrameDefault", "Py_RunMain"},
+     false,
+     true},
+    {"steps of an interpreter beside the program in Python",
+     {"PyMem_Realloc", "_PyDict_New", "_PyIO_Init", "Py_InitializeFromConfig"},
+     true,
+     false},
+    {"steps of an interpreter that is taken down",
+     {"list_resize", "finalize_modules", "Py_FinalizeEx", "main"},
+     false,
+     false},
+    {"steps of an interpreter's end without static names",
+     {"PyList_Append", "Py_FinalizeEx", "main"},
+     false,
+     false},
+    {"steps of handlers of the end", {"make", "__run_exit_handlers", "exit", "main"}, false, false},
+    {"steps of what watches a collector",
+     {"PyDict_New", "invoke_gc_callback", "make", "main"},
+     false,
+     false},
+};
+
+static uint32_t site_at(struct event_list *list, const struct place *place, uint32_t line)
+{
+    uint32_t stack = 0;
+
+    for (size_t i = 4; i-- > 0;)
+        if (place->functions[i])
+            stack = model_stack(
+                list->model, stack,
+                model_frame(list->model, (struct model_frame){
+                                             .kind = FRAME_NATIVE,
+                                             .function = event_list_text(list, place->functions[i]),
+                                             .line = i ? 0 : line}));
+    return model_site(list->model, (struct model_site){.stack = stack});
+}
+
+static void where_found_steps_begin_is_looked_at(void **state)
+{
+    const struct place *place = *state;
+    struct event_list list;
+    struct stepping stepping;
+    struct event_source events;
+    struct mt_error error;
+    uint32_t sites[3];
+    bool is_changed;
+
+    event_list_init(&list);
+    if (place->has_python)
+        model_frame(list.model, (struct model_frame){.kind = FRAME_PYTHON,
+                                                     .function = event_list_text(&list, "train")});
+    for (uint32_t i = 0; i < 3; i++)
+        sites[i] = site_at(&list, place, i + 1);
+    for (uint64_t i = 1; i <= (uint64_t)STEPS * 3; i++)
+        event_list_alloc(&list, i << 32, 1 << 20, sites[i % 3]);
+    assert_int_equal(stepping_init(&stepping, list.model, NULL, NULL, NULL, &error), MT_OK);
+    step_finder_feed(stepping.finder, list.events, list.count);
+    events = list.source;
+    assert_int_equal(
+        stepping_begin(&stepping, list.model, list.symbols, &events, &is_changed, &error), MT_OK);
+    assert_int_equal(is_changed, place->are_steps);
+    stepping_release(&stepping);
+    event_list_release(&list);
+}
+
 int main(void)
 {
-    enum { story_count = sizeof(stories) / sizeof(stories[0]) };
-    struct CMUnitTest tests[story_count];
+    enum {
+        story_count = sizeof(stories) / sizeof(stories[0]),
+        place_count = sizeof(places) / sizeof(places[0])
+    };
+    struct CMUnitTest tests[story_count + place_count];
 
     for (size_t i = 0; i < story_count; i++)
         tests[i] = (struct CMUnitTest){.name = stories[i].name,
                                        .test_func = found_steps_are_judged,
                                        .initial_state = (void *)(uintptr_t)&stories[i]};
+    for (size_t i = 0; i < place_count; i++)
+        tests[story_count + i] =
+            (struct CMUnitTest){.name = places[i].name,
+                                .test_func = where_found_steps_begin_is_looked_at,
+                                .initial_state = (void *)(uintptr_t)&places[i]};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
