@@ -20,9 +20,7 @@ struct token_series {
     struct step_token token;
     bool is_host;
     uint64_t count, first, last; /* positions */
-    /* Where only the last positions are looked at: */
-    uint64_t earlier_count;    /* how often it came before them */
-    uint64_t earlier_position; /* where it came first, of all positions; it came before */
+    uint64_t earlier_count; /* where only the last positions are looked at: how often before them */
     double gap_squares;
 };
 

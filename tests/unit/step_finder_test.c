@@ -212,6 +212,26 @@ static void beginnings_before_the_loop_are_no_steps(void **state)
     assert_int_equal(find().earlier_count, 7);
 }
 
+/* As the numbers of turns from 257 on, which Python has to make. */
+static void what_comes_from_some_turn_on_begins_no_step(void **state)
+{
+    (void)state;
+    put_chance(50000, SITES / 2);
+    put_times("ijklmno", 400);
+    put_times("pijklmno", 1200);
+    assert_found('i', 1600);
+    assert_int_equal(find().earlier_count, 0);
+}
+
+static void a_loop_before_with_some_of_its_sites_is_another(void **state)
+{
+    (void)state;
+    put_chance(50000, SITES / 2);
+    put_times("ij", 400);
+    put_times("ijklmnop", 1500);
+    assert_found('k', 1500);
+}
+
 static void end_with_uneven_rounds_has_no_steps(void **state)
 {
     uint32_t seed = 7;
@@ -261,6 +281,8 @@ int main(void)
         T(program_that_marks_is_left_alone),
         T(loop_at_the_end_of_a_long_start_is_found),
         T(beginnings_before_the_loop_are_no_steps),
+        T(what_comes_from_some_turn_on_begins_no_step),
+        T(a_loop_before_with_some_of_its_sites_is_another),
         T(end_with_uneven_rounds_has_no_steps),
         T(loop_of_a_few_bytes_is_no_step),
         T(helper_beside_a_large_process_has_no_steps),
