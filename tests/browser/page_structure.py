@@ -1,6 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """What is wrong with the looks of a page, as a browser has laid it out: faults_of(page) -> sentences, none if it is well."""
 
+import time
+
+DRAWING_SECONDS = 10
+NOT_DRAWN = "nothing is drawn in a picture"
+
 SCRIPT = r"""(() => {
     const faults = [];
     const isSeen = each => each.checkVisibility({visibilityProperty: true});
@@ -116,4 +121,10 @@ SCRIPT = r"""(() => {
 
 
 def faults_of(page):
-    return page.evaluate(SCRIPT)
+    """Pictures are drawn when their data is unpacked: on a busy machine that takes a while."""
+    deadline = time.monotonic() + DRAWING_SECONDS
+    while True:
+        faults = page.evaluate(SCRIPT)
+        if time.monotonic() > deadline or not any(each.endswith(NOT_DRAWN) for each in faults):
+            return faults
+        time.sleep(0.1)
