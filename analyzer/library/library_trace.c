@@ -33,12 +33,17 @@ static enum mt_result no_question(const char *name, struct mt_error *error)
 /* kind: NULL: any question may be asked. */
 static struct trace_scope scope_of(const struct answer_kind *kind, bool has_pictures)
 {
-    struct trace_scope scope = {TRACE_SUMS, !kind || answer_is_of_frames(kind)};
+    struct trace_scope scope = {TRACE_SUMS, LOADS_WHOLE};
 
-    if (kind && answer_is_of_totals(kind) && !has_pictures)
+    if (!kind)
+        return scope;
+    if (answer_is_of_totals(kind) && !has_pictures)
         scope.need = TRACE_TOTALS;
-    else if (kind && answer_sees_blocks_early(kind))
+    else if (answer_sees_blocks_early(kind))
         scope.need = TRACE_BLOCKS;
+    if (!answer_is_of_frames(kind))
+        scope.loads =
+            scope.need == TRACE_BLOCKS && !has_pictures ? LOADS_OF_PYTHON : LOADS_IN_SHORT;
     return scope;
 }
 

@@ -341,9 +341,9 @@ void model_set_frame_rule(struct model *model, frame_rule rule, void *context)
     model->frame_rule_context = context;
 }
 
-void model_want_loads_in_short(struct model *model)
+void model_want_loads(struct model *model, enum loads_wanted wanted)
 {
-    model->wants_loads_in_short = true;
+    model->loads_wanted = wanted;
 }
 
 void model_want_partial(struct model *model)

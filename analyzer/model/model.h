@@ -211,8 +211,14 @@ uint64_t model_lost_count(const struct model *model);
  */
 typedef enum frame_part (*frame_rule)(void *context, const struct model *model, uint32_t frame);
 void model_set_frame_rule(struct model *model, frame_rule rule, void *context);
-/* Nobody will ask for the other frames of a load: what they call is called by their caller. */
-void model_want_loads_in_short(struct model *model);
+/*
+ * Which frames of a load somebody will ask for: all; in short, those of what is loaded; or of these
+ * only those of Python, which costs least. What the others call is called by their caller.
+ */
+enum loads_wanted { LOADS_WHOLE, LOADS_IN_SHORT, LOADS_OF_PYTHON };
+void model_want_loads(struct model *model, enum loads_wanted wanted);
+/* A native frame that is called from this stack is left out: nobody has to make it. */
+bool model_stack_is_without_native(const struct model *model, uint32_t stack);
 /* Within a load, and not where it begins. */
 bool model_stack_is_inside_load(const struct model *model, uint32_t stack);
 /* Its stack is of a load. */

@@ -265,23 +265,31 @@ static enum stack_part stack_part_of(enum stack_part outer, enum frame_part fram
     return outer == STACK_OF_PROGRAM && frame == FRAME_OF_LOADER ? STACK_OF_LOAD : outer;
 }
 
-/* Of a load that is read in short. */
-static bool is_left_out(const struct model *model, uint32_t outer, enum frame_part frame)
+bool model_stack_is_without_native(const struct model *model, uint32_t stack)
 {
-    if (!model->wants_loads_in_short || part_at(model, outer) != STACK_OF_LOAD)
+    return model->loads_wanted == LOADS_OF_PYTHON && part_at(model, stack) == STACK_OF_LOAD;
+}
+
+static bool is_left_out(const struct model *model, uint32_t outer, uint32_t frame)
+{
+    enum frame_part part = frame_part_of(model, frame);
+
+    if (model->loads_wanted == LOADS_WHOLE || part_at(model, outer) != STACK_OF_LOAD)
         return false;
-    if (frame == FRAME_UNKNOWN)
+    if (model->loads_wanted == LOADS_OF_PYTHON &&
+        model_frame_at(model, frame)->kind != FRAME_PYTHON)
+        return true;
+    if (part == FRAME_UNKNOWN)
         return frame_part_of(model, model_stack_row(model, outer)->stack.frame) == FRAME_UNKNOWN;
-    return frame == FRAME_OTHER || frame == FRAME_OF_LOADER;
+    return part == FRAME_OTHER || part == FRAME_OF_LOADER;
 }
 
 uint32_t model_stack(struct model *model, uint32_t outer, uint32_t frame)
 {
     uint32_t index = (uint32_t)model->stacks.count;
-    enum frame_part frame_part = frame_part_of(model, frame);
     struct stack_row *row;
 
-    if (is_left_out(model, outer, frame_part))
+    if (is_left_out(model, outer, frame))
         return outer;
     if (index == outer + 1) { /* nobody was called from there yet */
         row = model->failure || index == UINT32_MAX ? NULL : table_add(&model->stacks);
@@ -300,9 +308,10 @@ uint32_t model_stack(struct model *model, uint32_t outer, uint32_t frame)
     }
     if (!row || frame > frame_most)
         return model_fail(model, "stacks");
-    row->stack = (struct model_stack){.frame = frame & frame_most,
-                                      .part = stack_part_of(part_at(model, outer), frame_part),
-                                      .outer = outer};
+    row->stack = (struct model_stack){
+        .frame = frame & frame_most,
+        .part = stack_part_of(part_at(model, outer), frame_part_of(model, frame)),
+        .outer = outer};
     return index;
 }
 

@@ -96,7 +96,8 @@ struct model {
     char first_damage[sizeof(((struct mt_error *)0)->message)];
     bool is_incomplete;
     bool wants_partial;
-    bool wants_no_sites, wants_loads_in_short;
+    bool wants_no_sites;
+    enum loads_wanted loads_wanted;
     frame_rule frame_rule; /* NULL: none */
     void *frame_rule_context;
     uint8_t *frame_parts; /* by frame: enum frame_part; of the thread that reads */

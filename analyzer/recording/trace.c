@@ -335,8 +335,8 @@ static enum mt_result begin_all(struct mt_trace *trace, const char *const *paths
         model_want_partial(trace->model);
     if (result == MT_OK && extent.scope.need == TRACE_TOTALS)
         model_want_no_sites(trace->model);
-    if (result == MT_OK && !extent.scope.has_all_frames)
-        model_want_loads_in_short(trace->model);
+    if (result == MT_OK)
+        model_want_loads(trace->model, extent.scope.loads);
     if (result == MT_OK && extent.process)
         model_want_process(trace->model, *extent.process);
     if (result == MT_OK)
@@ -410,14 +410,14 @@ static enum mt_result open_totals(const char *const *paths, size_t count,
     enum mt_result result;
 
     marked.step_site = "";
-    result = open_whole(paths, count, &marked, (struct extent){{TRACE_TOTALS, true}, NULL}, &trace,
-                        error);
+    result = open_whole(paths, count, &marked, (struct extent){{TRACE_TOTALS, LOADS_WHOLE}, NULL},
+                        &trace, error);
     if (result != MT_OK)
         return result;
     if (tally_event_count(trace->tally, EVENT_ALLOC_FAILED)) {
         trace_close(trace);
-        return open_whole(paths, count, &marked, (struct extent){{TRACE_SUMS, true}, NULL}, out,
-                          error);
+        return open_whole(paths, count, &marked, (struct extent){{TRACE_SUMS, LOADS_WHOLE}, NULL},
+                          out, error);
     }
     *out = trace;
     return MT_OK;
@@ -438,7 +438,8 @@ enum mt_result trace_open_process(const char *path, uint16_t process,
                                   const struct mt_open_options *options, struct mt_trace **out,
                                   struct mt_error *error)
 {
-    return open_whole(&path, 1, options, (struct extent){{TRACE_SUMS, true}, &process}, out, error);
+    return open_whole(&path, 1, options, (struct extent){{TRACE_SUMS, LOADS_WHOLE}, &process}, out,
+                      error);
 }
 
 enum mt_result trace_allows(const struct mt_trace *trace, const char *question, bool has_pictures,

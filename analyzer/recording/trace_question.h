@@ -8,6 +8,7 @@
 #include "analysis.h"
 #include "helpers.h"
 #include "leaktide/analyzer.h"
+#include "model.h"
 
 /* What a question needs of a recording. */
 enum trace_need {
@@ -17,7 +18,7 @@ enum trace_need {
 };
 struct trace_scope {
     enum trace_need need;
-    bool has_all_frames; /* false: model_want_loads_in_short() */
+    enum loads_wanted loads;
 };
 
 /*

@@ -107,7 +107,8 @@ struct mt_open_options {
     /* The only question that will be asked: what it does not need is not read, and everything else
      * that is asked of the trace is MT_USAGE. "info" needs no call sites, and no steps but those
      * that the program marked; all but "stacks" leave plumbing out of the stacks of Python's
-     * imports, and keep their modules, packages and libraries. NULL: any question. Not kept. */
+     * imports, and keep their modules, packages and libraries ("leaks", "report", "verdict" and
+     * "ranks" without pictures: no libraries). NULL: any question. Not kept. */
     const char *question;
     /* Of that question: with MT_ASK_PICTURES pictures are part of it; else they are not. */
     uint64_t ask_flags;

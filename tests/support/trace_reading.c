@@ -67,7 +67,7 @@ struct trace_reading trace_reading_without_sites(const char *path)
     return reading;
 }
 
-struct trace_reading trace_reading_in_short(const char *path)
+struct trace_reading trace_reading_with_loads(const char *path, enum loads_wanted loads)
 {
     struct trace_reading reading = begin();
 
@@ -75,7 +75,7 @@ struct trace_reading trace_reading_in_short(const char *path)
         symbols_configure(reading.symbols, &(struct symbols_options){.rule_files = NULL}, NULL) !=
             MT_OK)
         abort();
-    model_want_loads_in_short(reading.model);
+    model_want_loads(reading.model, loads);
     read_path(&reading, path, 0);
     return reading;
 }

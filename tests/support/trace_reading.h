@@ -28,8 +28,8 @@ struct trace_reading {
 struct trace_reading trace_reading_of(const char *path, size_t batch_events);
 /* The same, where nobody asks for sites. */
 struct trace_reading trace_reading_without_sites(const char *path);
-/* The same, with loads in short, by the built-in rules. */
-struct trace_reading trace_reading_in_short(const char *path);
+/* The same, with these frames of loads, by the built-in rules. */
+struct trace_reading trace_reading_with_loads(const char *path, enum loads_wanted loads);
 /* Whether the next reading of the same recording, with the same model, has the same events. */
 bool trace_reading_repeats(const struct trace_reading *first, const char *path);
 void trace_reading_release(struct trace_reading *reading);

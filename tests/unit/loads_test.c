@@ -14,13 +14,12 @@
 #include "model.h"
 #include "symbols.h"
 
-enum { FRAMES_MOST = 8, WAYS = 2 };
+enum { FRAMES_MOST = 8, WAYS = LOADS_OF_PYTHON + 1 };
 
-/* Two models with the same stacks: one that has loads in short, and one that has all of them.
- */
+/* With the same stacks, each by what it wants of loads. */
 static struct model *models[WAYS];
 static struct symbols *symbols[WAYS];
-static const char *const way_names[WAYS] = {"in short", "in detail"};
+static const char *const way_names[WAYS] = {"whole", "in short", "of Python"};
 
 static uint32_t text_of(struct model *model, const char *text)
 {
@@ -59,9 +58,9 @@ static int setup(void **state)
         assert_int_equal(model_create(&models[way], NULL), MT_OK);
         assert_int_equal(symbols_create(models[way], &symbols[way], NULL), MT_OK);
         assert_int_equal(symbols_configure(symbols[way], &options, NULL), MT_OK);
+        model_want_loads(models[way], (enum loads_wanted)way);
         load_objects(models[way]);
     }
-    model_want_loads_in_short(models[0]);
     return 0;
 }
 
@@ -122,26 +121,32 @@ static const struct stack_case {
     const char *frames[FRAMES_MOST];
     size_t left; /* frames, where loads are in short */
     bool is_of_load;
+    size_t native; /* of these, in the load */
 } stack_cases[] = {
-    {"a load goes on inside", {"job.py:main", LOADER, PACKAGE, INTERPRETER, LIBC}, 3, true},
-    {"its first frame", {"job.py:main", LOADER}, 2, true},
-    {"it looks for the file", {"job.py:main", LOADER, LOADER, LIBC, LIBC}, 2, true},
-    {"of a load, another", {"job.py:main", LOADER, PACKAGE, LOADER, MODULE, LIBC}, 4, true},
-    {"a function runs in it", {"job.py:main", LOADER, PACKAGE, FUNCTION, LIBC}, 4, true},
-    {"of Python's own", {"job.py:main", LOADER, PACKAGE, OWN, LIBC}, 3, true},
-    {"and calls one that is not", {"job.py:main", LOADER, PACKAGE, OWN, FUNCTION}, 4, true},
-    {"and loads there", {"job.py:main", LOADER, PACKAGE, FUNCTION, LOADER, MODULE}, 5, true},
-    {"a library begins", {"job.py:main", LOADER, INTERPRETER, LIBRARY, LIBC}, 3, true},
+    {"a load goes on inside", {"job.py:main", LOADER, PACKAGE, INTERPRETER, LIBC}, 3, true, 0},
+    {"its first frame", {"job.py:main", LOADER}, 2, true, 0},
+    {"it looks for the file", {"job.py:main", LOADER, LOADER, LIBC, LIBC}, 2, true, 0},
+    {"of a load, another", {"job.py:main", LOADER, PACKAGE, LOADER, MODULE, LIBC}, 4, true, 0},
+    {"a function runs in it", {"job.py:main", LOADER, PACKAGE, FUNCTION, LIBC}, 4, true, 0},
+    {"of Python's own", {"job.py:main", LOADER, PACKAGE, OWN, LIBC}, 3, true, 0},
+    {"and calls one that is not", {"job.py:main", LOADER, PACKAGE, OWN, FUNCTION}, 4, true, 0},
+    {"and loads there", {"job.py:main", LOADER, PACKAGE, FUNCTION, LOADER, MODULE}, 5, true, 0},
+    {"a library begins", {"job.py:main", LOADER, INTERPRETER, LIBRARY, LIBC}, 3, true, 1},
     {"of an object that is not known yet",
      {"job.py:main", LOADER, LIBC, "constructor", "fill", "grow", LIBC},
      3,
-     true},
-    {"and runs code", {"job.py:main", LOADER, LIBRARY, INTERPRETER, FUNCTION}, 4, true},
-    {"a module of the program runs", {"job.py:main", LOADER, "train.py:<module>", LIBC}, 4, false},
-    {"and loads", {"job.py:main", LOADER, "train.py:<module>", LOADER, PACKAGE}, 5, true},
-    {"a package loads", {PACKAGE, LOADER, PACKAGE, LIBC}, 4, false},
-    {"no load", {"job.py:main", PACKAGE, LIBC}, 3, false},
-    {"nothing of Python", {"main", "load", LIBC}, 3, false},
+     true,
+     1},
+    {"and runs code", {"job.py:main", LOADER, LIBRARY, INTERPRETER, FUNCTION}, 4, true, 1},
+    {"a module of the program runs",
+     {"job.py:main", LOADER, "train.py:<module>", LIBC},
+     4,
+     false,
+     0},
+    {"and loads", {"job.py:main", LOADER, "train.py:<module>", LOADER, PACKAGE}, 5, true, 0},
+    {"a package loads", {PACKAGE, LOADER, PACKAGE, LIBC}, 4, false, 0},
+    {"no load", {"job.py:main", PACKAGE, LIBC}, 3, false, 0},
+    {"nothing of Python", {"main", "load", LIBC}, 3, false, 0},
 };
 
 static size_t depth_of(const struct model *model, uint32_t stack)
@@ -162,6 +167,13 @@ static size_t frame_count(const struct stack_case *row)
     return count;
 }
 
+static size_t depth_wanted(const struct stack_case *row, size_t way)
+{
+    if (way == LOADS_WHOLE)
+        return frame_count(row);
+    return way == LOADS_IN_SHORT ? row->left : row->left - row->native;
+}
+
 static void a_load_has_no_plumbing(void **state)
 {
     (void)state;
@@ -172,7 +184,7 @@ static void a_load_has_no_plumbing(void **state)
             uint32_t stack = stack_of(models[way], row->frames);
             size_t depth = depth_of(models[way], stack);
 
-            if (depth != (way ? frame_count(row) : row->left) ||
+            if (depth != depth_wanted(row, way) ||
                 model_site_is_of_load(models[way], site_of(models[way], row->frames)) !=
                     row->is_of_load)
                 fail_msg("%s, %s: %zu frames", row->name, way_names[way], depth);
@@ -187,7 +199,7 @@ static void without_a_rule_there_is_no_load(void **state)
 
     (void)state;
     assert_int_equal(model_create(&model, NULL), MT_OK);
-    model_want_loads_in_short(model);
+    model_want_loads(model, LOADS_IN_SHORT);
     assert_int_equal(depth_of(model, stack_of(model, stack_cases[0].frames)), 5);
     model_destroy(model);
 }
@@ -202,12 +214,15 @@ static void names_do_not_depend_on_what_is_left_out(void **state)
 
         for (size_t way = 0; way < WAYS; way++)
             sites[way] = site_of(models[way], row->frames);
-        assert_string_equal(symbols_label(symbols[0], sites[0]),
-                            symbols_label(symbols[1], sites[1]));
-        if (symbols_site_id(symbols[0], sites[0]) != symbols_site_id(symbols[1], sites[1]) ||
-            symbols_shape_of(symbols[0], sites[0]).traits !=
-                symbols_shape_of(symbols[1], sites[1]).traits)
-            fail_msg("%s: another id, or other traits", row->name);
+        for (size_t way = 1; way < WAYS; way++) {
+            assert_string_equal(symbols_label(symbols[way], sites[way]),
+                                symbols_label(symbols[0], sites[0]));
+            if (symbols_site_id(symbols[way], sites[way]) !=
+                    symbols_site_id(symbols[0], sites[0]) ||
+                symbols_shape_of(symbols[way], sites[way]).traits !=
+                    symbols_shape_of(symbols[0], sites[0]).traits)
+                fail_msg("%s, %s: another id, or other traits", row->name, way_names[way]);
+        }
     }
 }
 
@@ -215,16 +230,17 @@ static void names_do_not_depend_on_what_is_left_out(void **state)
  */
 static void a_load_in_detail_is_shown_whole(void **state)
 {
-    uint32_t first = site_of(models[1], stack_cases[0].frames);
-    uint32_t other = site_of(models[1], stack_cases[3].frames);
+    uint32_t first = site_of(models[LOADS_WHOLE], stack_cases[0].frames);
+    uint32_t other = site_of(models[LOADS_WHOLE], stack_cases[3].frames);
     size_t count;
 
     (void)state;
     assert_int_not_equal(first, other);
-    assert_int_equal(symbols_site_key(symbols[1], first), symbols_site_key(symbols[1], other));
-    assert_int_equal(symbols_shape_of(symbols[1], first).shape,
-                     symbols_shape_of(symbols[1], other).shape);
-    symbols_frames(symbols[1], other, &count);
+    assert_int_equal(symbols_site_key(symbols[LOADS_WHOLE], first),
+                     symbols_site_key(symbols[LOADS_WHOLE], other));
+    assert_int_equal(symbols_shape_of(symbols[LOADS_WHOLE], first).shape,
+                     symbols_shape_of(symbols[LOADS_WHOLE], other).shape);
+    symbols_frames(symbols[LOADS_WHOLE], other, &count);
     assert_int_equal(count, frame_count(&stack_cases[3]));
 }
 

@@ -316,7 +316,7 @@ static uint64_t code_frame(struct trace *trace, uint64_t id, const char *functio
 }
 
 /* Frames that were left out of a load stay out when all of it is looked up again. */
-static void frames_of_a_load_stay_out_after_an_unload(void **state)
+static void loads_after_an_unload(enum loads_wanted loads)
 {
     static const char *const functions[] = {"<module>", "_find_and_load", "main"}; /* outward */
     struct trace trace = trace_begin();
@@ -325,7 +325,6 @@ static void frames_of_a_load_stay_out_after_an_unload(void **state)
     const struct model *model;
     uint32_t stack;
 
-    (void)state;
     frames[1] = code_frame(&trace, 5, "main", "job.py", 3);
     frames[2] = code_frame(&trace, 6, "_find_and_load", "<frozen importlib._bootstrap>", 1027);
     frames[3] = code_frame(&trace, 7, "<module>", "/usr/lib/python3/dist-packages/box/core.py", 9);
@@ -341,7 +340,7 @@ static void frames_of_a_load_stay_out_after_an_unload(void **state)
     use(&trace, 8, 2);
     trace_builder_close(trace.builder);
     trace_builder_write(trace.builder, folder);
-    trace.reading = trace_reading_in_short(folder);
+    trace.reading = trace_reading_with_loads(folder, loads);
     temporary_folder_remove(folder);
     model = trace.reading.model;
     assert_int_equal(trace.reading.count, 2);
@@ -354,6 +353,13 @@ static void frames_of_a_load_stay_out_after_an_unload(void **state)
             functions[i]);
     assert_int_equal(model_frame_at(model, model_stack_at(model, stack)->frame)->address, MAIN);
     trace_end(&trace);
+}
+
+static void frames_of_a_load_stay_out_after_an_unload(void **state)
+{
+    (void)state;
+    loads_after_an_unload(LOADS_IN_SHORT);
+    loads_after_an_unload(LOADS_OF_PYTHON);
 }
 
 static void a_free_is_told_who_asked_for_it(void **state)

@@ -254,7 +254,8 @@ static bool take_frames(struct last_stack *last, const struct stack_source *sour
         at = mt_frame_get(at, end, frame, &frame);
         if (!at || last->count == MT_STACK_FRAMES_MAX)
             return false;
-        outer = model_stack(source->model, outer, frame_of(source, frame));
+        if (frame & MT_FRAME_IS_CODE || !model_stack_is_without_native(source->model, outer))
+            outer = model_stack(source->model, outer, frame_of(source, frame));
         last->stacks[last->count] = outer;
         last->frames[last->count++] = frame;
     }
@@ -406,7 +407,9 @@ void trace_stacks_soon(const struct trace_stacks *stacks, const struct stack_sou
         !mt_frame_get(next->frames, next->frames + next->size_bytes, last->frames[shared_count - 1],
                       &frame))
         return;
-    row = known_find(&source->frames->known, frame);
+    row = model_stack_is_without_native(source->model, last->stacks[shared_count - 1])
+              ? NULL
+              : known_find(&source->frames->known, frame);
     if (row)
         model_stack_soon(source->model, last->stacks[shared_count - 1], row->frame);
 }
