@@ -124,6 +124,40 @@ static void expect_no_growth(void)
     assert_null(strstr(report_verdict_at(report, 0), "grew"));
 }
 
+/* Grows by 4 MiB a second; the last account comes soon after the one before, as of a busy machine.
+ */
+static void growth_is_seen_however_accounts_lie(void **state)
+{
+    static const uint64_t seconds[] = {3, 9, 16, 23, 26, 27};
+    const uint64_t second_ns = UINT64_C(1000000000);
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(seconds) / sizeof(seconds[0]); i++) {
+        list.time_ns = seconds[i] * second_ns;
+        account((struct moment){.part = "account part mapped files",
+                                .name = "/data/set",
+                                .bytes = seconds[i] * 4 * MIB});
+    }
+    ask();
+    expect_said("mapped files");
+    assert_non_null(cell("resident_growth", 0, "cause"));
+}
+
+/* For the last ten of its 27 seconds it does not. */
+static void growth_that_is_over_is_none_however_accounts_lie(void **state)
+{
+    static const uint64_t seconds[] = {1, 3, 5, 8, 11, 14, 16, 17, 27};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(seconds) / sizeof(seconds[0]); i++) {
+        list.time_ns = seconds[i] * UINT64_C(1000000000);
+        account((struct moment){.part = "account part mapped files",
+                                .name = "/data/set",
+                                .bytes = (seconds[i] < 17 ? seconds[i] : 17) * 4 * MIB});
+    }
+    expect_no_growth();
+}
+
 struct complaint {
     const char *test, *part, *name, *cause, *said;
     bool is_leak;
@@ -436,6 +470,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+        TEST(growth_is_seen_however_accounts_lie),
+        TEST(growth_that_is_over_is_none_however_accounts_lie),
         TEST(what_grows_is_named_with_its_cause),
         TEST(who_pins_what_malloc_keeps_is_named),
         TEST(a_line_that_holds_back_little_is_not_named),

@@ -69,8 +69,21 @@ const struct resident_cause *resident_cause_of(const struct resident_part *part)
 
 /* --- does it grow? ------------------------------------------------------------------------- */
 
+/* The newest account before the last third of the time since the base: they need not be even. */
+static size_t late_account(const struct memory_account *accounts, size_t count, size_t base)
+{
+    enum { thirds = 3 };
+    uint64_t end_ns = accounts[count - 1].time_ns, span_ns = end_ns - accounts[base].time_ns;
+    size_t late = count - 1;
+
+    while (late > base && end_ns - accounts[late].time_ns < span_ns / thirds)
+        late--;
+    return late;
+}
+
 /* numbers: one for each account. Returns the index of the base, or count where nothing grew. */
-static size_t growth_base(const uint64_t *numbers, size_t count)
+static size_t growth_base(const struct memory_account *accounts, const uint64_t *numbers,
+                          size_t count)
 {
     size_t base = count / 4, judged = count - base;
     uint64_t grown, late;
@@ -78,7 +91,7 @@ static size_t growth_base(const uint64_t *numbers, size_t count)
     if (judged < JUDGED_LEAST || numbers[count - 1] <= numbers[base])
         return count;
     grown = numbers[count - 1] - numbers[base];
-    late = numbers[count - 1 - judged / 3];
+    late = numbers[late_account(accounts, count, base)];
     if (grown < RESIDENT_RISE_LEAST || grown < numbers[base] / SHARE_LEAST ||
         numbers[count - 1] <= late || numbers[count - 1] - late < grown / STILL_PARTS)
         return count;
@@ -99,7 +112,7 @@ size_t resident_rise_base(struct arena *arena, const struct memory_account *acco
         return count;
     for (size_t i = 0; i < count; i++)
         numbers[i] = number(&accounts[i]);
-    return growth_base(numbers, count);
+    return growth_base(accounts, numbers, count);
 }
 
 uint64_t resident_bytes_of(const struct memory_account *account)
