@@ -158,7 +158,8 @@ class Growth(unittest.TestCase):
         self.assertGreater(len(of_steps), 2 * len(others))
         for size, late_ns, step in of_steps:
             self.assertLess(size, 16 * MIB, (step, late_ns))
-            self.assertLess(abs(times[step] - late_ns - ends[step]), 1e6)
+            # Two readings of the clock, between which a busy machine may do something else.
+            self.assertLess(abs(times[step] - late_ns - ends[step]), 20e6)
         self.assertGreater(max(size for size, _, _ in others), 24 * MIB, "at the peak")
 
     def at_exit(self, name):
