@@ -184,6 +184,12 @@ static void extend_back(const struct end *end, const struct candidates *candidat
     }
 }
 
+/* How often it came before the loop. */
+static uint64_t elsewhere_of(const struct candidate *candidate)
+{
+    return candidate->row->earlier_count - candidate->before;
+}
+
 /* Those that came least before the loop are its own: others came before it, too. */
 static void keep_own(struct candidates *candidates)
 {
@@ -191,13 +197,12 @@ static void keep_own(struct candidates *candidates)
     size_t kept = 0;
 
     for (size_t i = 0; i < candidates->count; i++) {
-        const struct candidate *row = &candidates->rows[i];
-        uint64_t elsewhere = row->row->earlier_count - row->before;
+        uint64_t elsewhere = elsewhere_of(&candidates->rows[i]);
 
         least = elsewhere < least ? elsewhere : least;
     }
     for (size_t i = 0; i < candidates->count; i++)
-        if (candidates->rows[i].row->earlier_count - candidates->rows[i].before <= least + 1)
+        if (elsewhere_of(&candidates->rows[i]) <= least + 1)
             candidates->rows[kept++] = candidates->rows[i];
     candidates->count = kept;
 }

@@ -32,9 +32,8 @@ struct symbol_file {
     struct debug_files found;
     struct symbol_cache *cache; /* NULL: none */
     struct symbol_cache *told;  /* names that stayed with the recording: all there is; else NULL */
-    bool has_told_lines;
-    struct symbol_cache *kept; /* that are to stay with it; NULL: not asked for */
-    uint64_t *expected;        /* link addresses */
+    struct symbol_cache *kept;  /* that are to stay with it; NULL: not asked for */
+    uint64_t *expected;         /* link addresses */
     size_t expected_count, expected_capacity;
 };
 
@@ -138,7 +137,6 @@ static bool file_told(struct module_symbols *modules, struct symbol_file *file)
             file->told = NULL;
         }
     }
-    file->has_told_lines = file->told && symbol_cache_has_lines(file->told);
     return file->told != NULL;
 }
 
@@ -184,7 +182,7 @@ static void file_find(struct module_symbols *modules, struct symbol_file *file)
 
     debug_files_find(&file->found, &modules->places, path, recorded);
     if (path[0] == '/' && !file->found.debug &&
-        (file->found.module || !file_told(modules, file) || !file->has_told_lines))
+        (file->found.module || !file_told(modules, file) || !symbol_cache_has_lines(file->told)))
         file_ask_server(modules, file);
     if (file->found.debug)
         file_forget_told(file);
@@ -280,7 +278,8 @@ static struct symbol_file *file_of(struct module_symbols *modules,
 /* Functions of it have no lines, but there is a file, or what was known of one. */
 static bool lacks_debug_data(const struct symbol_file *file)
 {
-    return !file->found.debug && (file->told ? !file->has_told_lines : file->found.module != NULL);
+    return !file->found.debug &&
+           (file->told ? !symbol_cache_has_lines(file->told) : file->found.module != NULL);
 }
 
 /* The best source that knows the address; what it cannot name, the next ones may. */

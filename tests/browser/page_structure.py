@@ -114,10 +114,10 @@ SCRIPT = r"""(() => {
         for (let i = 0; i < data.length; i += 4)
             colours.add(data[i] << 24 | data[i + 1] << 16 | data[i + 2] << 8 | data[i + 3]);
         if (colours.size < 2)
-            faults.push(`${sectionOf(canvas)}: nothing is drawn in a picture`);
+            faults.push(`${sectionOf(canvas)}: NOT_DRAWN`);
     }
     return [...new Set(faults)];
-})()"""
+})()""".replace("NOT_DRAWN", NOT_DRAWN)
 
 
 def faults_of(page):
