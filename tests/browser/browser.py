@@ -22,6 +22,10 @@ import time
 
 CANDIDATES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 
+# A browser that was just installed is read from the disk while other tests run.
+START_SECONDS = 40
+STARTS = 3
+
 
 class BrowserError(Exception):
     """The browser is not there, does not answer, or the page threw."""
@@ -105,6 +109,21 @@ class Browser:
                                         env={**os.environ, "LANGUAGE": language.replace("-", "_")})
         os.close(to_browser)
         os.close(from_browser)
+        self.wait_until_it_opens_pages()
+
+    def wait_until_it_opens_pages(self):
+        """Opens and closes a page: the first may take much longer than the others, and may be lost."""
+        usual, self.seconds = self.seconds, START_SECONDS
+        for start in range(STARTS):
+            try:
+                target = self.call("Target.createTarget", url="about:blank")["targetId"]
+                self.call("Target.closeTarget", targetId=target)
+                break
+            except BrowserError:
+                if start == STARTS - 1 or self.process.poll() is not None:
+                    self.close()
+                    raise
+        self.seconds = usual
 
     def __enter__(self):
         return self
