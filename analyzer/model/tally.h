@@ -175,6 +175,12 @@ static inline bool ledger_reserved_is_possible(const struct ledger *ledger)
            ledger->reserved_peak_bytes >= ledger->peak_bytes;
 }
 
+/* Its blocks take up memory of the process itself. */
+static inline bool ledger_is_of_process(const struct ledger *ledger)
+{
+    return ledger->device < 0 && (ledger->kind == LEDGER_MEMORY || ledger->kind == LEDGER_HOST);
+}
+
 struct sample_row {
     uint16_t process, place;
     uint32_t counter; /* text */

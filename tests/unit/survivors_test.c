@@ -933,6 +933,53 @@ static void a_loop_that_ended_and_kept_a_trifle_is_no_leak(void **state)
     assert_int_equal(report_outcome_of(report), REPORT_FINE);
 }
 
+/* What an allocator within the program takes, in blocks of 2 MiB, at whatever line its room runs
+ * out: up to turn `last` of 400. All go when the program ends. */
+static void take_arenas(uint64_t last, bool is_given_back)
+{
+    enum { ARENAS = 10, LINES = 5, TURNS = 400 };
+    uint64_t arenas[ARENAS] = {0};
+    size_t count = 0;
+
+    for (uint64_t i = 0; i < TURNS; i++) {
+        work(100, site_of("turn", 10));
+        if (i % (last / ARENAS) || count == ARENAS)
+            continue;
+        if (is_given_back && count)
+            drop(arenas[count - 1]);
+        arenas[count] = make(2 << 20, site_of("take", 20 + (uint32_t)(count % LINES)));
+        count++;
+    }
+    for (size_t i = is_given_back ? count - 1 : 0; i < count; i++)
+        drop(arenas[i]);
+}
+
+static void what_rises_in_few_blocks_is_no_reason_to_be_calm(void **state)
+{
+    (void)state;
+    take_arenas(400, false);
+    ask();
+    assert_int_equal(report_outcome_of(report), REPORT_NO_DATA);
+    assert_non_null(verdict_with("CANNOT SAY whether something leaks: what "));
+    assert_null(verdict_with("No leak"));
+}
+
+static void what_rose_before_the_loop_did_its_work_is_no_leak(void **state)
+{
+    (void)state;
+    take_arenas(40, false);
+    ask();
+    assert_int_equal(report_outcome_of(report), REPORT_FINE);
+}
+
+static void what_is_taken_and_given_back_does_not_rise(void **state)
+{
+    (void)state;
+    take_arenas(400, true);
+    ask();
+    assert_int_equal(report_outcome_of(report), REPORT_FINE);
+}
+
 /* A thread of a runtime makes the tensors, the program's line their handles; or another line at
  * other times. */
 static void the_line_of_python_beside_a_thread_of_a_runtime_is_named(void **state)
@@ -1241,6 +1288,12 @@ int main(void)
         cmocka_unit_test_setup_teardown(
             a_loop_that_ended_before_the_program_is_no_reason_to_be_calm, setup, teardown),
         cmocka_unit_test_setup_teardown(what_was_loaded_before_the_work_is_no_leak, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(what_rises_in_few_blocks_is_no_reason_to_be_calm, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(what_rose_before_the_loop_did_its_work_is_no_leak, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(what_is_taken_and_given_back_does_not_rise, setup,
                                         teardown),
         cmocka_unit_test_setup_teardown(a_loop_that_ended_and_kept_a_trifle_is_no_leak, setup,
                                         teardown),

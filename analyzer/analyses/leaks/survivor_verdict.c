@@ -518,6 +518,23 @@ static void say_stopped_loop(const struct question *question, struct report *rep
         leak_who(question, texts, loop->who));
 }
 
+/* Its stacks were judged one by one. */
+static void say_rise(const struct question *question, struct report *report,
+                     const struct survivors *survivors)
+{
+    const struct survivor_process *process = survivors_that_rise(survivors);
+    struct arena *texts = report_arena(report);
+
+    report_verdict(
+        report, RANK_LEAKS,
+        "CANNOT SAY whether something leaks: what %s holds rose by %s in %s, evenly to the end of "
+        "its work, and no stack alone tells why. That is data that is built, an allocator within "
+        "the program, or a leak. Mark steps, name what begins one, or switch such an allocator off "
+        "(PHP: USE_ZEND_ALLOC=0).",
+        label_process(question, texts, process->process), label_size(texts, process->risen.bytes),
+        label_duration(texts, process->risen.duration_ns));
+}
+
 /* Before the last collection could begin. */
 static void say_let_go(const struct question *question, struct report *report,
                        const struct survivor_process *process)
@@ -589,6 +606,9 @@ bool survivors_say_doubts(const struct question *question, struct report *report
         break;
     case LEAK_DOUBT_WAITING:
         say_that_waits(question, report, survivors);
+        break;
+    case LEAK_DOUBT_RISE:
+        say_rise(question, report, survivors);
         break;
     case LEAK_DOUBT_HIDDEN:
         report_verdict(

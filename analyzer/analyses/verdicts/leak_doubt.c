@@ -19,7 +19,7 @@ const char *leak_doubt_word(enum leak_doubt doubt)
         [LEAK_DOUBT_UNSEEN] = "unseen",   [LEAK_DOUBT_LOOP] = "loop",
         [LEAK_DOUBT_TURNS] = "turns",     [LEAK_DOUBT_DEVICE] = "device",
         [LEAK_DOUBT_MISSING] = "missing", [LEAK_DOUBT_OLDER] = "older",
-        [LEAK_DOUBT_WAITING] = "waiting",
+        [LEAK_DOUBT_WAITING] = "waiting", [LEAK_DOUBT_RISE] = "rise",
     };
 
     MT_ASSERT((unsigned)doubt < LEAK_DOUBT_COUNT);
@@ -59,6 +59,9 @@ const char *leak_doubt_reason(enum leak_doubt doubt)
         return translated("what stays until the interpreter ends may be garbage that no "
                           "collection met, or a leak that an exit handler frees: call "
                           "gc.collect() in the loop to tell");
+    case LEAK_DOUBT_RISE:
+        return translated("what the process holds rises to the end, and no stack alone tells why: "
+                          "mark steps to judge it");
     case LEAK_DOUBT_DEVICE:
         return translated("leaks of a device cannot be judged: what was made there in the loop "
                           "was not made to its end; run the job longer, or mark steps");
@@ -119,6 +122,8 @@ static enum leak_doubt doubt_of_survivors(const struct question *question,
         return LEAK_DOUBT_WAITING;
     if (survivors_hide_objects(survivors) && !(do_steps_decide && has_device_memory(question)))
         return LEAK_DOUBT_HIDDEN;
+    if (survivors_that_rise(survivors) && !do_steps_decide)
+        return LEAK_DOUBT_RISE;
     if (!do_steps_decide && (survivors_lack_device(survivors, question->tally, &ledger) ||
                              survivors_in_one_pass(survivors)))
         return LEAK_DOUBT_DEVICE;

@@ -197,6 +197,29 @@ const struct survivor_process *survivors_of_stopped_loop(const struct survivors 
     return most;
 }
 
+/* Without what is known to be bounded. */
+static bool is_risen(const struct survivor_process *process)
+{
+    enum { least_part = 4 }; /* of all that the process held at its peak */
+    uint64_t bytes = risen_bytes(process->bounded_bytes, process->risen.bytes);
+
+    return bytes >= RESIDENT_RISE_LEAST && bytes >= process->peak_bytes / least_part;
+}
+
+const struct survivor_process *survivors_that_rise(const struct survivors *survivors)
+{
+    const struct survivor_process *most = NULL;
+
+    for (size_t i = 0; i < survivors->process_count; i++) {
+        const struct survivor_process *process = &survivors->processes[i];
+
+        if (!process->is_errand && !survivors_are_leak(process) && is_risen(process) &&
+            (!most || process->risen.bytes > most->risen.bytes))
+            most = process;
+    }
+    return most;
+}
+
 uint64_t survivors_unseen_per_turn(const struct survivor_process *process)
 {
     double loop = (double)process->end - (double)process->turns_begin;

@@ -58,6 +58,9 @@ const struct survivor_process *survivors_with_unseen_growth(const struct survivo
 /* The process most of whose time was a loop that ended before it did, of which much stays; the
  * heaviest such; NULL: there is none. */
 const struct survivor_process *survivors_of_stopped_loop(const struct survivors *survivors);
+/* The process whose blocks together rise most until its work ends, by at least a quarter of what it
+ * held at its peak, without that a stack of it leaks; NULL: there is none. */
+const struct survivor_process *survivors_that_rise(const struct survivors *survivors);
 /* 0: turns are not known. */
 uint64_t survivors_unseen_per_turn(const struct survivor_process *process);
 /* Something leaks or may, or of the process that did most enough was seen to say that none does. */

@@ -283,6 +283,16 @@ static void see_asked(struct survivor_process *process, const struct clock_sampl
     process->asked_bytes = bytes > process->bytes ? bytes : process->bytes;
 }
 
+static void see_rise(struct judging *judging)
+{
+    const struct survivor_current *current = &judging->rows->current;
+    struct survivor_process *process = judging->process;
+
+    process->risen =
+        block_rise_between(&current->rise, clock_samples_at(&current->times, process->begin),
+                           clock_samples_at(&current->times, process->end));
+}
+
 /* --- the whole ------------------------------------------------------------------------------- */
 
 /* How much of what was made in its loop could be judged. */
@@ -354,6 +364,7 @@ static bool judge(struct judging *judging, struct arena *arena)
         return false;
     if (!keep_stacks(judging, arena))
         return false;
+    see_rise(judging);
     see_asked(process, &judging->rows->current.asked);
     survivor_turns_find(process, judging->active);
     return true;

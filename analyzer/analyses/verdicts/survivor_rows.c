@@ -201,6 +201,14 @@ static void row_born(struct survivor_row *row, uint32_t group, uint64_t alive_by
     row->most_bytes = alive_bytes;
 }
 
+/* In the process's own memory. */
+static uint64_t held_bytes(const struct survivor_rows *rows, const struct survivor_change *change)
+{
+    return ledger_is_of_process(tally_ledger_at(rows->question->tally, change->ledger))
+               ? change->size_bytes
+               : 0;
+}
+
 static void born(struct survivor_rows *rows, const struct survivor_change *change)
 {
     struct survivor_current *current = &rows->current;
@@ -218,6 +226,7 @@ static void born(struct survivor_rows *rows, const struct survivor_change *chang
     collector_watch_born(&current->collector, group->traits, clock);
     tide_rise(&rows->tides[change->ledger], change->size_bytes);
     unseen_watch_born(&rows->unseen, change->ledger, change->time_ns, change->size_bytes);
+    block_rise_born(&current->rise, change->time_ns, held_bytes(rows, change));
     if (group->row != not_judged) {
         struct survivor_row *stack = table_at(&rows->table, group->row - 1);
 
@@ -237,6 +246,7 @@ static void gone(struct survivor_rows *rows, const struct survivor_change *chang
 
     tide_fall(&rows->tides[change->ledger], change->size_bytes);
     unseen_watch_gone(&rows->unseen, change->ledger, change->time_ns, change->size_bytes);
+    block_rise_gone(&current->rise, change->time_ns, held_bytes(rows, change));
     if (group->row && group->row != not_judged) {
         struct survivor_row *stack = table_at(&rows->table, group->row - 1);
 

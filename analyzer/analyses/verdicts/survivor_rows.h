@@ -16,6 +16,7 @@
 
 #include "analysis.h"
 #include "arena.h"
+#include "block_rise.h"
 #include "clock_samples.h"
 #include "collector_watch.h"
 #include "hash_index.h"
@@ -53,6 +54,7 @@ struct survivor_current {
     uint64_t asked_bytes;
     struct clock_samples times, asked; /* asked: bytes before the birth */
     struct collector_watch collector;
+    struct block_rise rise;
 };
 
 /* Of a ledger: how far what is alive ever fell. */

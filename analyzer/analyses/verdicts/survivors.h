@@ -9,6 +9,7 @@
 #define LEAKTIDE_ANALYSES_SURVIVORS_H
 
 #include "analysis.h"
+#include "block_rise.h"
 #include "labels.h"
 #include "overdue.h"
 #include "stopped_loop.h"
@@ -80,6 +81,7 @@ struct survivor_process {
     bool is_judged; /* these made most of what was made meanwhile, so "no leak" says something */
     const struct survivor_pool *unjudged_pools; /* where they did not, and much stays */
     size_t unjudged_pool_count;
+    struct block_risen risen;    /* what its blocks hold, from the beginning of the loop on */
     struct unseen_growth unseen; /* of its resident memory, which no block explains */
 };
 

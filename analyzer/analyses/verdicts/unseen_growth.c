@@ -44,11 +44,6 @@ static void pass_accounts(struct unseen_watch *watch, uint64_t time_ns)
         watch->moments[watch->next++] = watch->now;
 }
 
-static bool is_of_process(const struct ledger *ledger)
-{
-    return ledger->device < 0 && (ledger->kind == LEDGER_MEMORY || ledger->kind == LEDGER_HOST);
-}
-
 void unseen_watch_born(struct unseen_watch *watch, uint16_t ledger, uint64_t time_ns,
                        uint64_t size_bytes)
 {
@@ -60,7 +55,7 @@ void unseen_watch_born(struct unseen_watch *watch, uint16_t ledger, uint64_t tim
         begin_process(watch, row->process);
     pass_accounts(watch, time_ns);
     watch->now.births++;
-    if (is_of_process(row))
+    if (ledger_is_of_process(row))
         watch->now.alive_bytes += size_bytes;
 }
 
@@ -70,7 +65,7 @@ void unseen_watch_gone(struct unseen_watch *watch, uint16_t ledger, uint64_t tim
     if (!watch->moments || !watch->has_process)
         return;
     pass_accounts(watch, time_ns);
-    if (is_of_process(tally_ledger_at(watch->tally, ledger)))
+    if (ledger_is_of_process(tally_ledger_at(watch->tally, ledger)))
         watch->now.alive_bytes -= size_bytes;
 }
 
