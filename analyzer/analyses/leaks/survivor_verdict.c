@@ -28,6 +28,21 @@ enum {
 
 /* --- stacks ---------------------------------------------------------------------------------- */
 
+/* Where to begin. Below a line of Python, what asked for the memory says what it is; without one,
+ * allocators say nothing, and the site's own function comes first. */
+static size_t first_told(const struct symbol_frame *frames, size_t count)
+{
+    size_t telling = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        if (frames[i].is_python)
+            return 0;
+        if (frames[i].is_telling)
+            telling = i;
+    }
+    return telling;
+}
+
 /* "PyDict_Copy < dict_merge < update_keys": from where the memory was asked for, outward to the
  * program's line. */
 static void add_functions(struct text_builder *text, const struct symbol_frame *frames,
@@ -35,8 +50,8 @@ static void add_functions(struct text_builder *text, const struct symbol_frame *
 {
     size_t shown = 0;
 
-    for (size_t i = 0; i < count && shown < functions_shown; i++) {
-        if ((i && strcmp(frames[i].function, frames[i - 1].function) == 0) ||
+    for (size_t i = first_told(frames, count); i < count && shown < functions_shown; i++) {
+        if ((shown && strcmp(frames[i].function, frames[i - 1].function) == 0) ||
             strcmp(frames[i].module, MT_TRACER_FILE_NAME) == 0)
             continue;
         text_add_format(text, "%s", shown ? " < " : "");
@@ -47,29 +62,62 @@ static void add_functions(struct text_builder *text, const struct symbol_frame *
     }
 }
 
+/* What a stack left, and its functions; NULL: it has none. */
+struct share {
+    uint64_t bytes;
+    const char *functions;
+};
+
+static struct share share_of(const struct question *question, struct report *report,
+                             const struct survivor_stack *stack)
+{
+    struct share share = {stack->overdue.bytes, NULL};
+    size_t count;
+    const struct symbol_frame *frames = symbols_frames(question->symbols, stack->who.site, &count);
+    struct text_builder text;
+
+    if (!count)
+        return share;
+    text_init(&text);
+    add_functions(&text, frames, count);
+    share.functions = report_text(report, "%s", text_get(&text));
+    text_release(&text);
+    return share;
+}
+
+/* Stacks that differ where it is not shown are one. Returns how many there are then. */
+static size_t share_add(struct share *shares, size_t count, struct share share)
+{
+    if (!share.functions)
+        return count;
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(shares[i].functions, share.functions) == 0) {
+            shares[i].bytes += share.bytes;
+            return count;
+        }
+    }
+    shares[count] = share;
+    return count + 1;
+}
+
 const char *survivor_shares(const struct question *question, struct report *report,
                             const struct survivor_origin *origin)
 {
     size_t most = origin->stack_count < stacks_shown ? origin->stack_count : stacks_shown;
+    struct share shares[stacks_shown];
     struct text_builder text;
-    const char *shares;
+    const char *words;
+    size_t count = 0;
 
+    for (size_t i = 0; i < most; i++)
+        count = share_add(shares, count, share_of(question, report, &origin->stacks[i]));
     text_init(&text);
-    for (size_t i = 0; i < most; i++) {
-        const struct survivor_stack *stack = &origin->stacks[i];
-        size_t count;
-        const struct symbol_frame *frames =
-            symbols_frames(question->symbols, stack->who.site, &count);
-
-        if (!count)
-            continue;
-        text_add_format(&text, "%s%u %% ", text.size_bytes ? "; " : "",
-                        percent_of(stack->overdue.bytes, origin->bytes));
-        add_functions(&text, frames, count);
-    }
-    shares = report_text(report, "%s", text.size_bytes ? text_get(&text) : "");
+    for (size_t i = 0; i < count; i++)
+        text_add_format(&text, "%s%u %% %s", i ? "; " : "",
+                        percent_of(shares[i].bytes, origin->bytes), shares[i].functions);
+    words = report_text(report, "%s", count ? text_get(&text) : "");
     text_release(&text);
-    return shares;
+    return words;
 }
 
 /* --- findings -------------------------------------------------------------------------------- */
