@@ -117,6 +117,14 @@ static void a_loop_that_is_a_small_part_of_the_time_is_not_judged(void **state)
                      0);
 }
 
+static void the_last_time_there_is_may_be_the_first(void **state)
+{
+    (void)state;
+    block_rise_born(&rise, UINT64_MAX, KEPT_BYTES);
+    block_rise_gone(&rise, UINT64_MAX, KEPT_BYTES);
+    assert_int_equal(block_rise_between(&rise, 0, UINT64_MAX).bytes, 0);
+}
+
 static void times_may_be_far_apart(void **state)
 {
     (void)state;
@@ -138,6 +146,7 @@ int main(void)
         cmocka_unit_test_setup(what_comes_before_the_loop_is_left_out, setup),
         cmocka_unit_test_setup(teardown_at_the_end_hides_nothing, setup),
         cmocka_unit_test_setup(a_loop_that_is_a_small_part_of_the_time_is_not_judged, setup),
+        cmocka_unit_test_setup(the_last_time_there_is_may_be_the_first, setup),
         cmocka_unit_test_setup(times_may_be_far_apart, setup),
     };
 

@@ -53,7 +53,8 @@ static void pass(struct block_rise *rise, uint64_t time_ns)
 {
     if (!rise->stride_ns) {
         rise->stride_ns = FIRST_STRIDE_NS;
-        rise->start_ns = rise->next_ns = time_ns;
+        rise->start_ns = time_ns;
+        stride_add(rise);
     }
     while (time_ns >= rise->next_ns && rise->next_ns < UINT64_MAX)
         stride_add(rise);
