@@ -198,6 +198,35 @@ static void a_stack_is_found_among_ids_with_gaps(void **state)
     trace_end(&trace);
 }
 
+/* More than the near caches hold: sites are looked up some events later, in the same order. */
+static void each_of_many_stacks_has_its_own_site(void **state)
+{
+    enum { STACKS = 40000, STRIDE = 7919, PLACE = 0x500000 };
+    struct trace trace = trace_begin();
+    uint64_t frames[] = {MAIN, TRAIN, PLACE};
+
+    (void)state;
+    for (uint64_t i = 0; i < STACKS; i++) {
+        frames[2] = PLACE + i;
+        define(&trace, i + 1, i + 1, i ? 2 : 0, frames, 3);
+        use(&trace, i + 1, 1 + i * STRIDE % (i + 1));
+    }
+    for (uint64_t i = 0; i < STACKS; i++)
+        use(&trace, STACKS + 1 + i, 1 + i * STRIDE % STACKS);
+    use(&trace, 2 * STACKS + 1, STACKS + 1);
+    trace_builder_close(trace.builder);
+    read_back(&trace);
+    assert_int_equal(trace.reading.count, 2 * STACKS + 1);
+    for (uint64_t i = 0; i < STACKS; i++) {
+        frames[2] = PLACE + i * STRIDE % (i + 1);
+        assert_stack(&trace, i, frames, 3);
+        frames[2] = PLACE + i * STRIDE % STACKS;
+        assert_stack(&trace, STACKS + i, frames, 3);
+    }
+    assert_int_equal(trace.reading.events[2 * STACKS].site, 0);
+    trace_end(&trace);
+}
+
 static void a_stack_may_have_512_frames_and_no_more(void **state)
 {
     static uint64_t frames[MT_STACK_FRAMES_MAX];
@@ -407,6 +436,7 @@ int main(void)
         cmocka_unit_test(frames_are_shared_with_the_stack_before_over_chunks),
         cmocka_unit_test(a_stack_whose_outer_frames_are_missing_is_none),
         cmocka_unit_test(a_stack_is_found_among_ids_with_gaps),
+        cmocka_unit_test(each_of_many_stacks_has_its_own_site),
         cmocka_unit_test(a_stack_may_have_512_frames_and_no_more),
         cmocka_unit_test(a_stack_that_was_cut_says_so_outside_of_its_frames),
         cmocka_unit_test(frames_of_an_interpreter_have_function_file_and_line),

@@ -367,10 +367,11 @@ static __attribute__((noinline)) void resolve_sites(struct chunk_decoder *d,
     d->unresolved_count = 0;
 }
 
-/* A stack is found by its number, and there is nothing to wait for. */
+/* A stack is found by its number: of few stacks there is nothing to wait for. */
 static bool is_found_at_once(const struct trace_context *context, uint64_t site)
 {
-    return site & MT_SITE_IS_STACK || context->any_site;
+    return context->any_site ||
+           (site & MT_SITE_IS_STACK && !trace_stacks_are_many(context->stacks));
 }
 
 static __attribute__((noinline)) void resolve_soon(struct chunk_decoder *d,

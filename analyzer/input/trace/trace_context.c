@@ -163,7 +163,11 @@ uint32_t trace_context_site(struct trace_context *context, uint64_t site, uint64
 
 void trace_context_site_soon(const struct trace_context *context, uint64_t site)
 {
-    if (!(site & MT_SITE_IS_STACK) && !context->any_site)
+    if (context->any_site)
+        return;
+    if (site & MT_SITE_IS_STACK)
+        trace_stacks_site_soon(context->stacks, site & ~MT_SITE_IS_STACK);
+    else
         model_site_soon(context->model,
                         (struct model_site){.process = context->process, .address = site});
 }

@@ -88,6 +88,11 @@ uint32_t trace_stacks_site(struct trace_stacks *stacks, const struct stack_sourc
 uint32_t trace_stacks_known_site(const struct trace_stacks *stacks, uint32_t any_site,
                                  uint32_t epoch, uint64_t id);
 
+/* So many that where the site of one stands is seldom in a near cache. */
+bool trace_stacks_are_many(const struct trace_stacks *stacks);
+/* Fetches where the site of that stack stands. */
+void trace_stacks_site_soon(const struct trace_stacks *stacks, uint64_t id);
+
 /* An earlier reading has all sites, so that definitions are passed over. */
 static inline bool trace_stacks_are_kept(const struct trace_stacks *stacks)
 {
