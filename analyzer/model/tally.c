@@ -570,7 +570,7 @@ HOT void alloc_comes(const struct tally *tally, const struct event *event)
 
     if (tally->adds_up)
         __builtin_prefetch(group_at(tally, group), 1);
-    else
+    if (!tally->adds_up || is_observed(tally))
         __builtin_prefetch(&tally->group_ledgers[group]);
 }
 
