@@ -819,6 +819,38 @@ static void what_may_be_data_is_said(void **state)
     }
 }
 
+/* All is built first, then the program works `rest` times as long and asks for nothing but a buffer
+ * at its end. Births alone go on to the end; time tells that the building did not. */
+static void what_is_built_before_a_long_rest_may_be_data(void **state)
+{
+    static const struct {
+        size_t other_count; /* each turn */
+        uint64_t rest;
+        enum report_outcome outcome;
+    } cases[] = {
+        {0, 0, REPORT_FOUND}, {0, 3, REPORT_FOUND}, {0, 5, REPORT_NO_DATA}, {1, 5, REPORT_FOUND}};
+
+    for (size_t c = 0; c < sizeof(cases) / sizeof(cases[0]); c++) {
+        uint32_t other, stays;
+
+        teardown(state);
+        assert_int_equal(setup(state), 0);
+        other = site_of("other", 10);
+        stays = site_of("build", 20);
+        for (uint64_t i = 0; i < 300; i++) {
+            for (size_t k = 0; k < cases[c].other_count; k++)
+                drop(make(100, other));
+            make(1000, stays);
+        }
+        list.time_ns += list.time_ns * cases[c].rest;
+        drop(make(1024, site_of("print", 30)));
+        ask();
+        assert_int_equal(report_outcome_of(report), cases[c].outcome);
+        if (cases[c].outcome == REPORT_NO_DATA)
+            assert_non_null(verdict_with("most of them made at train (job.py:20)"));
+    }
+}
+
 /* 40 lines that are imported run on below the loop, 13 births each; in a turn of the loop an inner
  * one makes four blocks, and one stays. */
 static void turns_are_those_of_the_loop_that_leaks(void **state)
@@ -1280,6 +1312,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_table_that_grows_in_found_steps_is_no_leak, setup,
                                         teardown),
         cmocka_unit_test_setup_teardown(what_may_be_data_is_said, setup, teardown),
+        cmocka_unit_test_setup_teardown(what_is_built_before_a_long_rest_may_be_data, setup,
+                                        teardown),
         cmocka_unit_test_setup_teardown(what_a_collector_has_not_told_is_not_decided, setup,
                                         teardown),
         cmocka_unit_test_setup_teardown(turns_are_those_of_the_loop_that_leaks, setup, teardown),

@@ -398,7 +398,7 @@ static void say_remarks(const struct question *question, struct report *report,
                        "MAY BE A CACHE: %s below a cache that says how much it holds at most; %s "
                        "decide.",
                        label_size(texts, process->bounded_bytes), as_many_turns(report, process));
-    if (process->bytes && !survivors_are_of_few_turns(process))
+    if (process->bytes && !process->has_rested && !survivors_are_of_few_turns(process))
         report_verdict(
             report, RANK_LEAKS,
             "REMARK: %s stay, most of it at %s. That is light for a leak: record longer to "

@@ -14,9 +14,20 @@ void stopped_loop_see(struct stopped_loop *loop, struct who who, const struct ov
 {
     if (overdue->reason != OVERDUE_YES || overdue->is_fading || lasted_ns / least_times < after_ns)
         return;
+    loop->allocated_bytes += allocated_bytes;
+    stopped_loop_add(loop, who, overdue, lasted_ns, after_ns);
+}
+
+bool stopped_loop_is_before_rest(uint64_t lasted_ns, uint64_t after_ns)
+{
+    return after_ns / least_times >= lasted_ns;
+}
+
+void stopped_loop_add(struct stopped_loop *loop, struct who who, const struct overdue *overdue,
+                      uint64_t lasted_ns, uint64_t after_ns)
+{
     loop->bytes += overdue->bytes;
     loop->count += overdue->count;
-    loop->allocated_bytes += allocated_bytes;
     if (overdue->bytes <= loop->who_bytes)
         return;
     loop->who = who;

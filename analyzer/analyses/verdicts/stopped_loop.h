@@ -30,6 +30,12 @@ struct stopped_loop {
 /* overdue: of a stack, judged as if the program's work had ended with its newest birth. */
 void stopped_loop_see(struct stopped_loop *loop, struct who who, const struct overdue *overdue,
                       uint64_t allocated_bytes, uint64_t lasted_ns, uint64_t after_ns);
+/* Of a stack whose births went on to the last ones of its program: the program lived on without any
+ * for many times as long. */
+bool stopped_loop_is_before_rest(uint64_t lasted_ns, uint64_t after_ns);
+/* That it was such a loop is known of its process. */
+void stopped_loop_add(struct stopped_loop *loop, struct who who, const struct overdue *overdue,
+                      uint64_t lasted_ns, uint64_t after_ns);
 /* Too much stays to say that nothing leaks. peak_bytes: leak_process_bytes(). */
 bool stopped_loop_is_heavy(const struct stopped_loop *loop, uint64_t peak_bytes);
 

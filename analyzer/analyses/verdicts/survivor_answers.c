@@ -97,7 +97,8 @@ bool survivors_are_of_few_turns(const struct survivor_process *process)
 
 bool survivors_are_leak(const struct survivor_process *process)
 {
-    return is_heavy(process) && !process->is_errand && !survivors_are_of_few_turns(process);
+    return is_heavy(process) && !process->is_errand && !process->has_rested &&
+           !survivors_are_of_few_turns(process);
 }
 
 bool survivors_may_be_data(const struct survivor_process *process)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "list.h"
+#include "survivor_answers.h"
 #include "survivor_origins.h"
 #include "survivor_turns.h"
 
@@ -293,6 +294,48 @@ static void see_rise(struct judging *judging)
                            clock_samples_at(&current->times, process->end));
 }
 
+/* From its newest birth until its process ended. */
+static uint64_t rest_of(const struct judging *judging, const struct survivor_stack *stack)
+{
+    uint64_t end_ns =
+        model_process_at(tally_model(tally_of(judging)), judging->process->process)->end_ns;
+
+    return end_ns > stack->last_ns ? end_ns - stack->last_ns : 0;
+}
+
+/*
+ * The clock of births stands still while a program asks for nothing: one that builds its data and
+ * then works for a long time seems to build to its end. Time tells, where it may be data at all.
+ */
+static void see_rest(struct judging *judging)
+{
+    enum { least_part = 2 }; /* of what stays */
+    struct survivor_process *process = judging->process;
+    struct stopped_loop loop = process->stopped;
+    uint64_t bytes = 0;
+
+    if (is_window(judging) || !survivors_may_be_data(process))
+        return;
+    for (size_t i = 0; i < process->origin_count; i++) {
+        const struct survivor_origin *origin = &process->origins[i];
+
+        for (size_t k = 0; k < origin->stack_count; k++) {
+            const struct survivor_stack *stack = &origin->stacks[k];
+            uint64_t lasted_ns = stack->last_ns - stack->first_ns;
+
+            if (origin->may_go || !stopped_loop_is_before_rest(lasted_ns, rest_of(judging, stack)))
+                continue;
+            bytes += stack->overdue.bytes;
+            stopped_loop_add(&loop, stack->who, &stack->overdue, lasted_ns,
+                             rest_of(judging, stack));
+        }
+    }
+    if (bytes < process->bytes / least_part)
+        return;
+    process->has_rested = true;
+    process->stopped = loop;
+}
+
 /* --- the whole ------------------------------------------------------------------------------- */
 
 /* How much of what was made in its loop could be judged. */
@@ -367,6 +410,7 @@ static bool judge(struct judging *judging, struct arena *arena)
     see_rise(judging);
     see_asked(process, &judging->rows->current.asked);
     survivor_turns_find(process, judging->active);
+    see_rest(judging);
     return true;
 }
 

@@ -218,7 +218,8 @@ static void born(struct survivor_rows *rows, const struct survivor_change *chang
     current->clock = clock + 1;
     clock_samples_put(&current->times, clock, change->time_ns);
     clock_samples_put(&current->asked, clock, current->asked_bytes);
-    current->asked_bytes += change->size_bytes;
+    if (is_judged(rows, change->ledger)) /* address space is no memory */
+        current->asked_bytes += change->size_bytes;
     if (!group->row)
         group_begin(rows, change->group, change->ledger);
     see_time(rows, group->traits,

@@ -78,7 +78,8 @@ struct survivor_process {
     uint64_t let_go_bytes;
     struct who let_go_who;
     struct stopped_loop stopped; /* of the stacks that do not allocate to the end */
-    bool is_judged; /* these made most of what was made meanwhile, so "no leak" says something */
+    bool has_rested; /* what stays was made long before its end: in `stopped`, and no leak */
+    bool is_judged;  /* these made most of what was made meanwhile, so "no leak" says something */
     const struct survivor_pool *unjudged_pools; /* where they did not, and much stays */
     size_t unjudged_pool_count;
     struct block_risen risen;    /* what its blocks hold, from the beginning of the loop on */
