@@ -258,6 +258,46 @@ static void what_an_exit_handler_frees_may_be_a_leak(void **state)
     }
 }
 
+/* Below a line of Python: its callees, outermost first. */
+static uint32_t python_site_of(const char *const *callees, size_t count)
+{
+    uint32_t stack = model_stack(list.model, 0, frame_of(FRAME_PYTHON, "train", 10));
+
+    for (size_t i = 0; i < count; i++)
+        stack = model_stack(list.model, stack, frame_of(FRAME_NATIVE, callees[i], 0));
+    return model_site(list.model, (struct model_site){.stack = stack});
+}
+
+/* The interpreter that a library asks for an object does not hide the library. */
+static void survivors_begin_at_the_library_that_asked(void **state)
+{
+    static const struct {
+        const char *callees[4];
+        const char *words;
+    } cases[] = {
+        {{"PyObject_Vectorcall", "new_barebone", "PyType_GenericAlloc", "_PyObject_GC_Malloc"},
+         "SURVIVORS: 100 % new_barebone < PyObject_Vectorcall < train."},
+        {{"PyObject_Vectorcall", "_PyObject_MakeTpCall", "PyType_GenericAlloc",
+          "_PyObject_GC_Malloc"},
+         "SURVIVORS: 100 % _PyObject_GC_Malloc < PyType_GenericAlloc < _PyObject_MakeTpCall."},
+    };
+
+    for (size_t c = 0; c < sizeof(cases) / sizeof(cases[0]); c++) {
+        uint32_t other, stays;
+
+        teardown(state);
+        assert_int_equal(setup(state), 0);
+        other = site_of("other", 10);
+        stays = python_site_of(cases[c].callees, 4);
+        for (uint64_t i = 0; i < 300; i++) {
+            drop(make(100, other));
+            make(1000, stays);
+        }
+        ask();
+        assert_non_null(verdict_with(cases[c].words));
+    }
+}
+
 static uint32_t native_site_below(const char *outer, const char *function)
 {
     uint32_t stack = model_stack(list.model, 0, frame_of(FRAME_NATIVE, outer, 0));
@@ -1312,6 +1352,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_table_that_grows_in_found_steps_is_no_leak, setup,
                                         teardown),
         cmocka_unit_test_setup_teardown(what_may_be_data_is_said, setup, teardown),
+        cmocka_unit_test_setup_teardown(survivors_begin_at_the_library_that_asked, setup, teardown),
         cmocka_unit_test_setup_teardown(what_is_built_before_a_long_rest_may_be_data, setup,
                                         teardown),
         cmocka_unit_test_setup_teardown(what_a_collector_has_not_told_is_not_decided, setup,

@@ -28,17 +28,33 @@ enum {
 
 /* --- stacks ---------------------------------------------------------------------------------- */
 
-/* Where to begin. Below a line of Python, what asked for the memory says what it is; without one,
- * allocators say nothing, and the site's own function comes first. */
+static bool is_of_tracer(const struct symbol_frame *frame)
+{
+    return strcmp(frame->module, MT_TRACER_FILE_NAME) == 0;
+}
+
+/* Of the frames that the innermost line of Python called; all of them without such a line. */
+static size_t called_count(const struct symbol_frame *frames, size_t count)
+{
+    size_t called = 0;
+
+    while (called < count && !frames[called].is_python)
+        called++;
+    return called;
+}
+
+/* Where to begin. Below a line of Python, a library that asked for the memory comes first; where
+ * there is none, what of the interpreter asked says what it is ("list_resize < app1"). Without
+ * Python, allocators say nothing, and the site's own function comes first. */
 static size_t first_told(const struct symbol_frame *frames, size_t count)
 {
-    size_t telling = 0;
+    size_t called = called_count(frames, count), telling = 0;
 
-    for (size_t i = 0; i < count; i++) {
-        if (frames[i].is_python)
-            return 0;
-        if (frames[i].is_telling)
+    for (size_t i = 0; i < called; i++) {
+        if (called == count && frames[i].is_telling)
             telling = i;
+        if (called < count && !frames[i].is_plumbing && !is_of_tracer(&frames[i]))
+            return i;
     }
     return telling;
 }
@@ -52,7 +68,7 @@ static void add_functions(struct text_builder *text, const struct symbol_frame *
 
     for (size_t i = first_told(frames, count); i < count && shown < functions_shown; i++) {
         if ((shown && strcmp(frames[i].function, frames[i - 1].function) == 0) ||
-            strcmp(frames[i].module, MT_TRACER_FILE_NAME) == 0)
+            is_of_tracer(&frames[i]))
             continue;
         text_add_format(text, "%s", shown ? " < " : "");
         add_short_name(text, frames[i].function, function_most_bytes);
