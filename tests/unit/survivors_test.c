@@ -268,6 +268,16 @@ static uint32_t python_site_of(const char *const *callees, size_t count)
     return model_site(list.model, (struct model_site){.stack = stack});
 }
 
+/* A loop of 300 turns: temporary memory of `other`, and a block that stays. */
+static void build(uint32_t stays, uint32_t other, size_t other_count, uint64_t other_bytes)
+{
+    for (uint64_t i = 0; i < 300; i++) {
+        for (size_t k = 0; k < other_count; k++)
+            drop(make(other_bytes, other));
+        make(1000, stays);
+    }
+}
+
 /* The interpreter that a library asks for an object does not hide the library. */
 static void survivors_begin_at_the_library_that_asked(void **state)
 {
@@ -283,16 +293,9 @@ static void survivors_begin_at_the_library_that_asked(void **state)
     };
 
     for (size_t c = 0; c < sizeof(cases) / sizeof(cases[0]); c++) {
-        uint32_t other, stays;
-
         teardown(state);
         assert_int_equal(setup(state), 0);
-        other = site_of("other", 10);
-        stays = python_site_of(cases[c].callees, 4);
-        for (uint64_t i = 0; i < 300; i++) {
-            drop(make(100, other));
-            make(1000, stays);
-        }
+        build(python_site_of(cases[c].callees, 4), site_of("other", 10), 1, 100);
         ask();
         assert_non_null(verdict_with(cases[c].words));
     }
@@ -840,17 +843,10 @@ static void what_may_be_data_is_said(void **state)
     } cases[] = {{0, 0, true}, {1, 100, false}, {2, 100000, false}, {2, 100, true}};
 
     for (size_t c = 0; c < sizeof(cases) / sizeof(cases[0]); c++) {
-        uint32_t other, stays;
-
         teardown(state);
         assert_int_equal(setup(state), 0);
-        other = site_of("other", 10);
-        stays = site_of("copy", 20);
-        for (uint64_t i = 0; i < 300; i++) {
-            for (size_t k = 0; k < cases[c].other_count; k++)
-                drop(make(cases[c].other_bytes, other));
-            make(1000, stays);
-        }
+        build(site_of("copy", 20), site_of("other", 10), cases[c].other_count,
+              cases[c].other_bytes);
         ask();
         assert_int_equal(report_outcome_of(report), REPORT_FOUND);
         assert_int_equal(verdict_with("MAY BE DATA: ") != NULL, cases[c].is_said);
@@ -871,17 +867,9 @@ static void what_is_built_before_a_long_rest_may_be_data(void **state)
         {0, 0, REPORT_FOUND}, {0, 3, REPORT_FOUND}, {0, 5, REPORT_NO_DATA}, {1, 5, REPORT_FOUND}};
 
     for (size_t c = 0; c < sizeof(cases) / sizeof(cases[0]); c++) {
-        uint32_t other, stays;
-
         teardown(state);
         assert_int_equal(setup(state), 0);
-        other = site_of("other", 10);
-        stays = site_of("build", 20);
-        for (uint64_t i = 0; i < 300; i++) {
-            for (size_t k = 0; k < cases[c].other_count; k++)
-                drop(make(100, other));
-            make(1000, stays);
-        }
+        build(site_of("build", 20), site_of("other", 10), cases[c].other_count, 100);
         list.time_ns += list.time_ns * cases[c].rest;
         drop(make(1024, site_of("print", 30)));
         ask();

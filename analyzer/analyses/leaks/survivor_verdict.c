@@ -33,28 +33,20 @@ static bool is_of_tracer(const struct symbol_frame *frame)
     return strcmp(frame->module, MT_TRACER_FILE_NAME) == 0;
 }
 
-/* Of the frames that the innermost line of Python called; all of them without such a line. */
-static size_t called_count(const struct symbol_frame *frames, size_t count)
-{
-    size_t called = 0;
-
-    while (called < count && !frames[called].is_python)
-        called++;
-    return called;
-}
-
 /* Where to begin. Below a line of Python, a library that asked for the memory comes first; where
  * there is none, what of the interpreter asked says what it is ("list_resize < app1"). Without
  * Python, allocators say nothing, and the site's own function comes first. */
 static size_t first_told(const struct symbol_frame *frames, size_t count)
 {
-    size_t called = called_count(frames, count), telling = 0;
+    size_t telling = 0, library = count;
 
-    for (size_t i = 0; i < called; i++) {
-        if (called == count && frames[i].is_telling)
+    for (size_t i = 0; i < count; i++) {
+        if (frames[i].is_python)
+            return library < i ? library : 0;
+        if (frames[i].is_telling)
             telling = i;
-        if (called < count && !frames[i].is_plumbing && !is_of_tracer(&frames[i]))
-            return i;
+        if (library == count && !frames[i].is_plumbing && !is_of_tracer(&frames[i]))
+            library = i;
     }
     return telling;
 }

@@ -14,8 +14,7 @@ void stopped_loop_see(struct stopped_loop *loop, struct who who, const struct ov
 {
     if (overdue->reason != OVERDUE_YES || overdue->is_fading || lasted_ns / least_times < after_ns)
         return;
-    loop->allocated_bytes += allocated_bytes;
-    stopped_loop_add(loop, who, overdue, lasted_ns, after_ns);
+    stopped_loop_add(loop, who, overdue, allocated_bytes, lasted_ns, after_ns);
 }
 
 bool stopped_loop_is_before_rest(uint64_t lasted_ns, uint64_t after_ns)
@@ -24,10 +23,11 @@ bool stopped_loop_is_before_rest(uint64_t lasted_ns, uint64_t after_ns)
 }
 
 void stopped_loop_add(struct stopped_loop *loop, struct who who, const struct overdue *overdue,
-                      uint64_t lasted_ns, uint64_t after_ns)
+                      uint64_t allocated_bytes, uint64_t lasted_ns, uint64_t after_ns)
 {
     loop->bytes += overdue->bytes;
     loop->count += overdue->count;
+    loop->allocated_bytes += allocated_bytes;
     if (overdue->bytes <= loop->who_bytes)
         return;
     loop->who = who;

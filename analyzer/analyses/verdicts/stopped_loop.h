@@ -27,15 +27,16 @@ struct stopped_loop {
     uint64_t after_ns;        /* from its last birth to the end of the program's work */
 };
 
-/* overdue: of a stack, judged as if the program's work had ended with its newest birth. */
+/* Adds a stack, if it was of such a loop. overdue: judged as if the program's work had ended with
+ * its newest birth. */
 void stopped_loop_see(struct stopped_loop *loop, struct who who, const struct overdue *overdue,
                       uint64_t allocated_bytes, uint64_t lasted_ns, uint64_t after_ns);
-/* Of a stack whose births went on to the last ones of its program: the program lived on without any
- * for many times as long. */
-bool stopped_loop_is_before_rest(uint64_t lasted_ns, uint64_t after_ns);
-/* That it was such a loop is known of its process. */
+/* Adds a stack that is known to be of one. */
 void stopped_loop_add(struct stopped_loop *loop, struct who who, const struct overdue *overdue,
-                      uint64_t lasted_ns, uint64_t after_ns);
+                      uint64_t allocated_bytes, uint64_t lasted_ns, uint64_t after_ns);
+/* A program that lived on for so many times as long was not busy with that loop until its end,
+ * though hardly anything was born after it. */
+bool stopped_loop_is_before_rest(uint64_t lasted_ns, uint64_t after_ns);
 /* Too much stays to say that nothing leaks. peak_bytes: leak_process_bytes(). */
 bool stopped_loop_is_heavy(const struct stopped_loop *loop, uint64_t peak_bytes);
 

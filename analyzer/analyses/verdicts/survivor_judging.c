@@ -294,13 +294,22 @@ static void see_rise(struct judging *judging)
                            clock_samples_at(&current->times, process->end));
 }
 
-/* From its newest birth until its process ended. */
-static uint64_t rest_of(const struct judging *judging, const struct survivor_stack *stack)
+/* Its stacks that were followed by a rest. */
+static void add_rested(const struct judging *judging, const struct survivor_origin *origin,
+                       struct stopped_loop *loop)
 {
     uint64_t end_ns =
         model_process_at(tally_model(tally_of(judging)), judging->process->process)->end_ns;
 
-    return end_ns > stack->last_ns ? end_ns - stack->last_ns : 0;
+    for (size_t i = 0; i < origin->stack_count; i++) {
+        const struct survivor_stack *stack = &origin->stacks[i];
+        uint64_t lasted_ns = stack->last_ns - stack->first_ns;
+        uint64_t after_ns = end_ns > stack->last_ns ? end_ns - stack->last_ns : 0;
+
+        if (stopped_loop_is_before_rest(lasted_ns, after_ns))
+            stopped_loop_add(loop, stack->who, &stack->overdue, stack->overdue.bytes, lasted_ns,
+                             after_ns);
+    }
 }
 
 /*
@@ -312,25 +321,12 @@ static void see_rest(struct judging *judging)
     enum { least_part = 2 }; /* of what stays */
     struct survivor_process *process = judging->process;
     struct stopped_loop loop = process->stopped;
-    uint64_t bytes = 0;
 
     if (is_window(judging) || !survivors_may_be_data(process))
         return;
-    for (size_t i = 0; i < process->origin_count; i++) {
-        const struct survivor_origin *origin = &process->origins[i];
-
-        for (size_t k = 0; k < origin->stack_count; k++) {
-            const struct survivor_stack *stack = &origin->stacks[k];
-            uint64_t lasted_ns = stack->last_ns - stack->first_ns;
-
-            if (origin->may_go || !stopped_loop_is_before_rest(lasted_ns, rest_of(judging, stack)))
-                continue;
-            bytes += stack->overdue.bytes;
-            stopped_loop_add(&loop, stack->who, &stack->overdue, lasted_ns,
-                             rest_of(judging, stack));
-        }
-    }
-    if (bytes < process->bytes / least_part)
+    for (size_t i = 0; i < process->origin_count && !process->origins[i].may_go; i++)
+        add_rested(judging, &process->origins[i], &loop);
+    if (loop.bytes - process->stopped.bytes < process->bytes / least_part)
         return;
     process->has_rested = true;
     process->stopped = loop;

@@ -10,7 +10,7 @@
 #include "leaktide/invariant.h"
 #include "list.h"
 
-enum { NOT_MADE = 0, KNOWN_FIRST_CAPACITY = 1024, NEAR_STACKS = 32 << 10 };
+enum { NOT_MADE = 0, KNOWN_FIRST_CAPACITY = 1024 };
 
 struct trace_stack_row {
     uint32_t stack; /* of the model */
@@ -463,11 +463,6 @@ uint32_t trace_stacks_known_site(const struct trace_stacks *stacks, uint32_t any
         return run ? any_site : 0;
     row = row_of(stacks, run, id);
     return row->epoch == epoch ? row->site : NOT_MADE;
-}
-
-bool trace_stacks_are_many(const struct trace_stacks *stacks)
-{
-    return stacks->kept.count > NEAR_STACKS || stacks->count > NEAR_STACKS;
 }
 
 void trace_stacks_site_soon(const struct trace_stacks *stacks, uint64_t id)

@@ -88,8 +88,14 @@ uint32_t trace_stacks_site(struct trace_stacks *stacks, const struct stack_sourc
 uint32_t trace_stacks_known_site(const struct trace_stacks *stacks, uint32_t any_site,
                                  uint32_t epoch, uint64_t id);
 
+enum { TRACE_STACKS_NEAR = 32 << 10 };
+
 /* So many that where the site of one stands is seldom in a near cache. */
-bool trace_stacks_are_many(const struct trace_stacks *stacks);
+static inline bool trace_stacks_are_many(const struct trace_stacks *stacks)
+{
+    return stacks->kept.count > TRACE_STACKS_NEAR || stacks->count > TRACE_STACKS_NEAR;
+}
+
 /* Fetches where the site of that stack stands. */
 void trace_stacks_site_soon(const struct trace_stacks *stacks, uint64_t id);
 
