@@ -50,8 +50,9 @@ const char *leak_doubt_reason(enum leak_doubt doubt)
         return translated("the process grows by what no recorded block explains: see "
                           "leaktide account");
     case LEAK_DOUBT_LOOP:
-        return translated("a loop in which most of the time was spent ended before the program "
-                          "did, and much of it stays: mark steps to judge it");
+        return translated(
+            "a loop ended before the program did, and much of it stays: mark steps to "
+            "judge it");
     case LEAK_DOUBT_TURNS:
         return translated("what stays may be a leak, a cache that still fills, or garbage: run "
                           "the job twice as long");
