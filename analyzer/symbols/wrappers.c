@@ -87,7 +87,9 @@ static bool is_wrapper(const struct wrappers *wrappers, const struct named_frame
 
 bool wrappers_keep(const struct wrappers *wrappers, const struct named_frame *telling)
 {
-    return (telling->class != CLASS_NATIVE || *telling->function) && !is_wrapper(wrappers, telling);
+    bool may_be_named = telling->class == CLASS_NATIVE && !*telling->function && *telling->module;
+
+    return !may_be_named && !is_wrapper(wrappers, telling);
 }
 
 size_t wrappers_telling(const struct wrappers *wrappers, const struct named_frame *const *frames,
