@@ -45,33 +45,49 @@ const char *overdue_reason_name(enum overdue_reason reason)
 void overdue_release(struct overdue_stack *stack)
 {
     free(stack->rows);
+    free(stack->spans);
     free(stack->lates);
     *stack = (struct overdue_stack){0};
 }
 
 /* --- what is kept ---------------------------------------------------------------------------- */
 
+static struct overdue_span span_of(const struct overdue_stack *stack, uint32_t row)
+{
+    return stack->spans ? stack->spans[row]
+                        : (struct overdue_span){.last = stack->rows[row].first, .births = 1};
+}
+
+static uint32_t last_of(const struct overdue_stack *stack, uint32_t row)
+{
+    return stack->spans ? stack->spans[row].last : stack->rows[row].first;
+}
+
 /* From the birth before the row to its first. */
 static uint32_t gap_before(const struct overdue_stack *stack, uint32_t row)
 {
-    return row ? stack->rows[row].first - stack->rows[row - 1].last : 0;
+    return row ? stack->rows[row].first - last_of(stack, row - 1) : 0;
 }
 
-/* gap: between the two. */
-static void rows_join(struct overdue_row *row, const struct overdue_row *next, uint32_t gap,
-                      uint32_t longest_gap)
+static void rows_join(struct overdue_row *row, const struct overdue_row *next)
 {
-    row->moments += next->moments + (gap > longest_gap / burst_share);
-    if (gap > row->inner_gap)
-        row->inner_gap = gap;
-    if (next->inner_gap > row->inner_gap)
-        row->inner_gap = next->inner_gap;
-    row->last = next->last;
-    row->births += next->births;
     row->left += next->left;
     row->left_bytes += next->left_bytes;
     if (next->alive_bytes > row->alive_bytes)
         row->alive_bytes = next->alive_bytes;
+}
+
+/* gap: between the two. */
+static void spans_join(struct overdue_span *span, const struct overdue_span *next, uint32_t gap,
+                       uint32_t longest_gap)
+{
+    span->moments += next->moments + (gap > longest_gap / burst_share);
+    if (gap > span->inner_gap)
+        span->inner_gap = gap;
+    if (next->inner_gap > span->inner_gap)
+        span->inner_gap = next->inner_gap;
+    span->last = next->last;
+    span->births += next->births;
 }
 
 /* Of the last three quarters of the births: the first turn of a loop is often ten times as long as
@@ -82,13 +98,13 @@ static uint32_t recent_gap(const struct overdue_stack *stack, uint32_t births)
     uint32_t longest = 0;
 
     for (uint32_t i = 0; i < stack->row_count; i++) {
-        const struct overdue_row *row = &stack->rows[i];
+        const struct overdue_span span = span_of(stack, i);
 
         if (seen > births / 4 && gap_before(stack, i) > longest)
             longest = gap_before(stack, i);
-        seen += row->births;
-        if (seen > births / 4 + 1 && row->inner_gap > longest)
-            longest = row->inner_gap;
+        seen += span.births;
+        if (seen > births / 4 + 1 && span.inner_gap > longest)
+            longest = span.inner_gap;
     }
     return longest;
 }
@@ -97,12 +113,12 @@ static uint32_t recent_gap(const struct overdue_stack *stack, uint32_t births)
  * somebody asks. */
 static void gap_settle(struct overdue_stack *stack)
 {
-    const struct overdue_row *newest = &stack->rows[stack->row_count - 1];
-    uint32_t gap = gap_before(stack, stack->row_count - 1u);
+    uint32_t newest = stack->row_count - 1u;
+    uint32_t gap = gap_before(stack, newest);
 
     if (!stack->is_gap_due)
         return;
-    MT_ASSERT(newest->births == 1 && !newest->inner_gap);
+    MT_ASSERT(span_of(stack, newest).births == 1 && !span_of(stack, newest).inner_gap);
     stack->is_gap_due = false;
     stack->longest_gap = recent_gap(stack, stack->births - 1);
     if (gap > stack->longest_gap)
@@ -116,55 +132,86 @@ static uint8_t larger_capacity(uint8_t capacity)
     return capacity < ROWS_MORE ? capacity * 2 : capacity + ROWS_MORE;
 }
 
+/* False without memory: what there is stays as it was. */
+static bool rows_resize(struct overdue_stack *stack, uint8_t capacity)
+{
+    struct overdue_row *rows = realloc(stack->rows, capacity * sizeof(*rows));
+    struct overdue_span *spans;
+
+    if (!rows)
+        return false;
+    stack->rows = rows;
+    if (stack->width) {
+        spans = realloc(stack->spans, capacity * sizeof(*spans));
+        if (!spans)
+            return false;
+        stack->spans = spans;
+    }
+    stack->row_capacity = capacity;
+    return true;
+}
+
 /* Many stacks are joined once, and never have as many rows again. */
 static void rows_shrink(struct overdue_stack *stack)
 {
     uint8_t capacity = (stack->row_count / ROWS_MORE + 1) * ROWS_MORE;
-    struct overdue_row *rows =
-        capacity < stack->row_capacity ? realloc(stack->rows, capacity * sizeof(*rows)) : NULL;
 
-    if (!rows)
-        return;
-    stack->rows = rows;
-    stack->row_capacity = capacity;
+    if (capacity < stack->row_capacity)
+        rows_resize(stack, capacity);
 }
 
-/* Into as few rows as are wanted, all of about the same width. */
-static void rows_join_all(struct overdue_stack *stack)
+/* Before rows are joined for the first time. False without memory. */
+static bool spans_make(struct overdue_stack *stack)
+{
+    struct overdue_span *spans = malloc(stack->row_capacity * sizeof(*spans));
+
+    if (!spans)
+        return false;
+    for (uint32_t i = 0; i < stack->row_count; i++)
+        spans[i] = span_of(stack, i);
+    stack->spans = spans;
+    return true;
+}
+
+/* Into as few rows as are wanted, all of about the same width. False without memory. */
+static bool rows_join_all(struct overdue_stack *stack)
 {
     uint8_t kept = 0;
 
     gap_settle(stack);
+    if (!stack->spans && !spans_make(stack))
+        return false;
     stack->width = (stack->last - stack->first) / rows_after_joining + 1;
     for (uint32_t i = 1; i < stack->row_count; i++) {
-        struct overdue_row *row = &stack->rows[kept], *next = &stack->rows[i];
+        const struct overdue_span next = stack->spans[i];
+        const struct overdue_row next_row = stack->rows[i];
 
-        if (next->last - row->first <= stack->width)
-            rows_join(row, next, next->first - row->last, stack->longest_gap);
-        else
-            stack->rows[++kept] = *next;
+        if (next.last - stack->rows[kept].first <= stack->width) {
+            spans_join(&stack->spans[kept], &next, next_row.first - stack->spans[kept].last,
+                       stack->longest_gap);
+            rows_join(&stack->rows[kept], &next_row);
+        } else {
+            stack->spans[++kept] = next;
+            stack->rows[kept] = next_row;
+        }
     }
     stack->row_count = kept + 1;
     rows_shrink(stack);
+    return true;
 }
 
-/* NULL without memory. */
-static struct overdue_row *row_add(struct overdue_stack *stack)
+/* Of one birth, of which nothing is known yet. False without memory. */
+static bool row_add(struct overdue_stack *stack, uint32_t clock)
 {
-    struct overdue_row *rows;
-
-    if (stack->row_count == OVERDUE_ROWS_MOST)
-        rows_join_all(stack);
-    if (stack->row_count == stack->row_capacity) {
-        uint8_t capacity = larger_capacity(stack->row_capacity);
-
-        rows = realloc(stack->rows, capacity * sizeof(*rows));
-        if (!rows)
-            return NULL;
-        stack->rows = rows;
-        stack->row_capacity = capacity;
-    }
-    return &stack->rows[stack->row_count++];
+    if (stack->row_count == OVERDUE_ROWS_MOST && !rows_join_all(stack))
+        return false;
+    if (stack->row_count == stack->row_capacity &&
+        !rows_resize(stack, larger_capacity(stack->row_capacity)))
+        return false;
+    if (stack->spans)
+        stack->spans[stack->row_count] = (struct overdue_span){.last = clock, .births = 1};
+    stack->rows[stack->row_count++] = (struct overdue_row){.first = clock};
+    return true;
 }
 
 static bool is_near(const struct overdue_stack *stack, uint32_t clock)
@@ -173,34 +220,41 @@ static bool is_near(const struct overdue_stack *stack, uint32_t clock)
            clock - stack->rows[stack->row_count - 1].first <= stack->width;
 }
 
-/* The row of a birth; NULL without memory. */
-static struct overdue_row *row_born(struct overdue_stack *stack, uint32_t clock)
+/* To the newest row. */
+static void span_born(struct overdue_stack *stack, uint32_t clock)
 {
-    uint32_t gap = stack->births ? clock - stack->last : 0;
-    struct overdue_row *row;
+    struct overdue_span *span = &stack->spans[stack->row_count - 1];
+    uint32_t gap = clock - stack->last;
 
-    if (!is_near(stack, clock)) {
-        row = row_add(stack);
-        if (row)
-            *row = (struct overdue_row){.first = clock};
-        stack->is_gap_due = true;
-        return row;
-    }
     gap_settle(stack);
-    row = &stack->rows[stack->row_count - 1];
-    row->moments += gap > stack->longest_gap / burst_share;
-    row->inner_gap = gap > row->inner_gap ? gap : row->inner_gap;
+    span->moments += gap > stack->longest_gap / burst_share;
+    span->inner_gap = gap > span->inner_gap ? gap : span->inner_gap;
+    span->last = clock;
+    span->births++;
     stack->longest_gap = gap > stack->longest_gap ? gap : stack->longest_gap;
-    return row;
+}
+
+/* The newest row is that of the birth. False without memory. */
+static bool row_born(struct overdue_stack *stack, uint32_t clock)
+{
+    if (is_near(stack, clock)) {
+        span_born(stack, clock);
+        return true;
+    }
+    if (!row_add(stack, clock))
+        return false;
+    stack->is_gap_due = true;
+    return true;
 }
 
 bool overdue_born(struct overdue_stack *stack, uint32_t clock, uint64_t bytes)
 {
     uint64_t alive_bytes = stack->alive_bytes;
-    struct overdue_row *row = row_born(stack, clock);
+    struct overdue_row *row;
 
-    if (!row)
+    if (!row_born(stack, clock))
         return false;
+    row = &stack->rows[stack->row_count - 1];
     stack->first = stack->births ? stack->first : clock;
     stack->last = clock;
     stack->births++;
@@ -209,8 +263,6 @@ bool overdue_born(struct overdue_stack *stack, uint32_t clock, uint64_t bytes)
     stack->alive_bytes += bytes;
     stack->allocated_bytes += bytes;
     stack->largest_bytes = bytes > stack->largest_bytes ? bytes : stack->largest_bytes;
-    row->last = clock;
-    row->births++;
     row->left++;
     row->left_bytes += bytes;
     alive_bytes = bytes > alive_bytes ? bytes : alive_bytes;
@@ -331,6 +383,8 @@ void overdue_prefetch(const struct overdue_stack *stack)
     __builtin_prefetch(&stack->rows[newest / 2], 1);
     __builtin_prefetch(&stack->rows[newest / 4]);
     __builtin_prefetch(&stack->rows[newest - newest / 4]);
+    if (stack->spans)
+        __builtin_prefetch(&stack->spans[newest], 1);
     __builtin_prefetch(stack->lates, 1);
 }
 
@@ -359,10 +413,13 @@ static void all_births(const struct overdue_stack *stack, struct series *series)
 {
     *series = (struct series){.row_count = 0};
     for (uint32_t i = 0; i < stack->row_count; i++) {
-        const struct overdue_row *row = &stack->rows[i];
-        struct stretch_of_births births = {
-            row->first,  row->last, gap_before(stack, i), row->inner_gap, row->moments,
-            row->births, 0};
+        const struct overdue_span span = span_of(stack, i);
+        struct stretch_of_births births = {.first = stack->rows[i].first,
+                                           .last = span.last,
+                                           .gap = gap_before(stack, i),
+                                           .inner_gap = span.inner_gap,
+                                           .moments = span.moments,
+                                           .count = span.births};
 
         series_add(series, &births);
     }
@@ -374,8 +431,9 @@ static struct stretch_of_births left_of(const struct overdue_stack *stack, uint3
 {
     const struct overdue_row *row = &stack->rows[index];
     const struct overdue_late *late = late_find(stack, index);
+    const struct overdue_span span = span_of(stack, index);
     struct stretch_of_births left = {
-        .first = row->first, .last = row->last, .count = row->left, .bytes = row->left_bytes};
+        .first = row->first, .last = span.last, .count = row->left, .bytes = row->left_bytes};
 
     if (late) {
         left.count += late->count;
@@ -390,10 +448,10 @@ static struct stretch_of_births left_of(const struct overdue_stack *stack, uint3
         }
     }
     if (left.count > 1) {
-        uint32_t even = (row->last - row->first) / (uint32_t)(left.count - 1);
+        uint32_t even = (span.last - row->first) / (uint32_t)(left.count - 1);
 
-        left.inner_gap = even > row->inner_gap ? even : row->inner_gap;
-        left.moments = row->moments < left.count - 1 ? row->moments : (uint32_t)left.count - 1;
+        left.inner_gap = even > span.inner_gap ? even : span.inner_gap;
+        left.moments = span.moments < left.count - 1 ? span.moments : (uint32_t)left.count - 1;
     }
     return left;
 }
@@ -413,7 +471,7 @@ static uint32_t overdue_births(const struct overdue_stack *stack, uint32_t lates
         oldest = latest;
 
     *series = (struct series){.row_count = 0};
-    for (; i < stack->row_count && stack->rows[i].last < oldest; i++) {
+    for (; i < stack->row_count && last_of(stack, i) < oldest; i++) {
         struct stretch_of_births left = left_of(stack, i, sweep);
 
         if (!left.count)
@@ -632,9 +690,9 @@ struct overdue_part overdue_between(const struct overdue_stack *stack, uint32_t 
     for (uint32_t i = 0; i < stack->row_count; i++) {
         const struct overdue_row *row = &stack->rows[i];
 
-        if (row->first < begin || row->last >= end)
+        if (row->first < begin || last_of(stack, i) >= end)
             continue;
-        part.births += row->births;
+        part.births += span_of(stack, i).births;
         part.left_bytes += left_of(stack, i, OVERDUE_SWEEP_UNKNOWN).bytes;
     }
     return part;

@@ -38,15 +38,20 @@ enum overdue_reason {
     OVERDUE_REASON_COUNT
 };
 
-/* Births that followed each other closely. */
+/* Births that followed each other closely: what is left of them. */
 struct overdue_row {
-    uint32_t first, last; /* when they were born */
-    uint32_t inner_gap;   /* the longest between two of them */
-    uint32_t births;
-    uint32_t moments; /* what of them was not one burst with the birth before, but for the first */
-    uint32_t left;    /* alive */
+    uint32_t first; /* when the first was born */
+    uint32_t left;  /* alive */
     uint64_t left_bytes;
     uint64_t alive_bytes; /* of the stack, at most, before one of these births or in its block */
+};
+
+/* The same births: how they followed each other. */
+struct overdue_span {
+    uint32_t last;      /* when the last was born */
+    uint32_t inner_gap; /* the longest between two of them */
+    uint32_t births;
+    uint32_t moments; /* what of them was not one burst with the birth before, but for the first */
 };
 
 /* Of a row, freed since the newest birth of the stack; `swept` of these while the interpreter
@@ -67,12 +72,13 @@ enum overdue_sweep {
 
 struct overdue_stack {
     struct overdue_row *rows;   /* by time; for overdue_release(), as the next are */
+    struct overdue_span *spans; /* of each row; NULL while each is one birth, as of most stacks */
     struct overdue_late *lates; /* at most one of each row */
     uint8_t row_count, row_capacity, late_count, late_capacity;
     bool is_gap_due; /* longest_gap is still to be looked for */
     uint32_t births, first, last;
     uint32_t longest_gap;
-    uint32_t width;        /* a birth so soon after the first of the newest row joins it */
+    uint32_t width;        /* a birth so soon after the first of the newest row joins it; 0: none */
     uint32_t freed_age;    /* the oldest that was freed, in births of the process */
     uint32_t age_at_birth; /* the same when the newest block was born */
     uint64_t alive_bytes, largest_bytes, allocated_bytes;
