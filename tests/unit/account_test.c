@@ -5,6 +5,7 @@
  */
 #define _GNU_SOURCE
 #include <errno.h>
+#include <fcntl.h>
 #include <malloc.h>
 #include <pthread.h>
 #include <setjmp.h>
@@ -615,6 +616,60 @@ static void a_running_process_says_the_same_of_itself(void **state)
     close(way[1]);
 }
 
+/* --- a process that ends meanwhile ------------------------------------------------------------ */
+
+struct ending {
+    pid_t process;
+    char pipe[300], text[300]; /* a pipe in place of the mappings; what they are */
+};
+
+/* When its mappings are wanted, it ends, and is gone before they come. */
+static void *end_then_tell(void *context)
+{
+    const struct ending *ending = context;
+    char text[4096];
+    FILE *from = fopen(ending->text, "r");
+    int to = open(ending->pipe, O_WRONLY);
+    size_t size = fread(text, 1, sizeof(text), from);
+
+    kill(ending->process, SIGKILL);
+    waitpid(ending->process, NULL, 0);
+    if (write(to, text, size) != (ssize_t)size)
+        abort();
+    close(to);
+    fclose(from);
+    return NULL;
+}
+
+static void a_process_that_is_gone_meanwhile_has_no_account(void **state)
+{
+    struct fake_process fake;
+    struct account account;
+    struct ending ending = {.process = fork()};
+    char of_child[64], of_fake[300];
+    pthread_t thread;
+
+    (void)state;
+    if (!ending.process)
+        for (;;)
+            pause();
+    begin(&fake);
+    fake_mapping(&fake, HEAP, HEAP + MIB, "rw-p", 0, "", MIB, 1);
+    fake_process_end(&fake, 0);
+    snprintf(ending.pipe, sizeof(ending.pipe), "%s/smaps", fake.folder);
+    snprintf(ending.text, sizeof(ending.text), "%s/smaps.text", fake.folder);
+    snprintf(of_child, sizeof(of_child), "/proc/%d/stat", (int)ending.process);
+    snprintf(of_fake, sizeof(of_fake), "%s/stat", fake.folder);
+    assert_int_equal(rename(ending.pipe, ending.text), 0);
+    assert_int_equal(mkfifo(ending.pipe, 0600), 0);
+    assert_int_equal(symlink(of_child, of_fake), 0);
+    pthread_create(&thread, NULL, end_then_tell, &ending);
+    assert_int_equal(account_take(fake.folder, ACCOUNT_WHOLE, &account), ESRCH);
+    pthread_join(thread, NULL);
+    unlink(of_fake);
+    unlink(ending.text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -638,6 +693,7 @@ int main(void)
         cmocka_unit_test(notes_say_everything_once),
         cmocka_unit_test(a_process_that_is_gone_is_an_error),
         cmocka_unit_test(a_running_process_says_the_same_of_itself),
+        cmocka_unit_test(a_process_that_is_gone_meanwhile_has_no_account),
     };
 
     return cmocka_run_group_tests(tests, fake_folder_make, fake_folder_remove);

@@ -677,14 +677,21 @@ static int take_all(struct taking *taking, int folder, enum account_depth depth)
     return result;
 }
 
-/* Its memory goes while the kernel ends it: what was read is of a moment that never was. */
-static bool is_ending(int process)
+/* Its memory goes while the kernel ends it: what was read is of a moment that never was. state: its
+ * file "stat", open since before, of which a process that is gone shows nothing; less than 0: there
+ * is none, as in a copy. */
+static bool is_ending(int state)
 {
     enum { FIELDS_BEFORE_FLAGS = 7, FLAG_IS_EXITING = 4 };
-    char text[1024], *field = NULL;
+    char text[1024], *field;
+    ssize_t size = state < 0 ? 0 : pread(state, text, sizeof(text) - 1, 0);
 
-    if (file_read(process, "stat", text, sizeof(text)))
-        field = strrchr(text, ')');
+    if (state < 0)
+        return false;
+    if (size <= 0)
+        return true;
+    text[size] = 0;
+    field = strrchr(text, ')');
     for (int i = 0; field && i < FIELDS_BEFORE_FLAGS; i++)
         field = strchr(field + 1, ' ');
     return field && strtoul(field, NULL, 10) & FLAG_IS_EXITING;
@@ -694,15 +701,18 @@ int account_take(const char *folder, enum account_depth depth, struct account *a
 {
     struct taking taking = {.account = account, .begin_ns = processor_ns()};
     int process = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    int result;
+    int state, result;
 
     if (process < 0)
         return errno;
+    state = openat(process, "stat", O_RDONLY | O_CLOEXEC);
     memset(account, 0, sizeof(*account));
     account->begin_ns = now_ns(CLOCK_MONOTONIC);
     result = take_all(&taking, process, depth);
-    if (!result && is_ending(process))
+    if (!result && is_ending(state))
         result = ESRCH;
+    if (state >= 0)
+        close(state);
     close(process);
     account_rows_join(&taking.rows);
     if (!result && taking.rows.has_failed)

@@ -141,6 +141,8 @@ static bool rows_resize(struct overdue_stack *stack, uint8_t capacity)
     if (!rows)
         return false;
     stack->rows = rows;
+    if (capacity < stack->row_capacity)
+        stack->row_capacity = capacity; /* whatever becomes of the spans */
     if (stack->width) {
         spans = realloc(stack->spans, capacity * sizeof(*spans));
         if (!spans)
