@@ -134,7 +134,6 @@ static struct named_frames complete(struct frame_names *names, struct named_fram
         if (rows[i].class > rows[frames.telling].class)
             frames.telling = (uint8_t)i;
     }
-    frames.shape_key = rows[0].shape_key;
     frames.class = rows[frames.telling].class;
     return frames;
 }

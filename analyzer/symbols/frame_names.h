@@ -44,7 +44,6 @@ struct named_frame {
 /* Of one frame of the model. */
 struct named_frames {
     const struct named_frame *rows; /* innermost first: what is inlined, then what holds it */
-    uint64_t shape_key;             /* of the first row: the only one of most, at hand for walks */
     uint16_t count;                 /* at least 1, unless there is no memory */
     uint16_t traits;                /* bits of enum stack_trait */
     uint8_t telling;                /* the innermost of the rows that tell most: site_rules.h */

@@ -125,25 +125,15 @@ static bool is_among(const struct fold *fold, uint64_t key)
     return false;
 }
 
-static void fold_key(struct fold *fold, uint64_t key)
+static void fold_frame(struct fold *fold, const struct named_frame *frame)
 {
+    uint64_t key = frame->shape_key;
+
     if (is_among(fold, key))
         return;
     fold->seen[key >> 6 & 3] |= UINT64_C(1) << (key & 63);
     fold->kept[fold->count++ % recursion_depth] = key;
     fold->hash = hash_pair(fold->hash, key);
-}
-
-/* without_loops: it says nothing which copy of the interpreter's loop runs. */
-static void fold_frames(struct fold *fold, const struct named_frames *frames, bool without_loops)
-{
-    if (frames->count == 1 && !without_loops) {
-        fold_key(fold, frames->shape_key);
-        return;
-    }
-    for (size_t i = 0; i < frames->count; i++)
-        if (!without_loops || !frames->rows[i].is_loop)
-            fold_key(fold, frames->rows[i].shape_key);
 }
 
 /* The lines of Python from this one outward. */
@@ -155,7 +145,8 @@ static uint64_t python_fold(struct stack_facts *facts, uint32_t stack)
         const struct model_stack *row = model_stack_at(facts->model, stack);
         const struct named_frames frames = frame_names_of(facts->names, row->frame);
 
-        fold_frames(&fold, &frames, false);
+        for (size_t i = 0; i < frames.count; i++)
+            fold_frame(&fold, &frames.rows[i]);
         stack = row->outer ? facts->rows[row->outer].python : 0;
     }
     return fold.hash;
@@ -185,7 +176,9 @@ uint64_t stack_facts_shape(struct stack_facts *facts, uint32_t stack)
         const struct model_stack *row = model_stack_at(facts->model, stack);
         const struct named_frames frames = frame_names_of(facts->names, row->frame);
 
-        fold_frames(&fold, &frames, python != 0);
+        for (size_t i = 0; i < frames.count; i++)
+            if (!python || !frames.rows[i].is_loop)
+                fold_frame(&fold, &frames.rows[i]);
         stack = row->outer;
     }
     return hash_pair(fold.hash, python ? python_shape(facts, python) : 0) | 1;

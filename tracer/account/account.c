@@ -684,10 +684,11 @@ static bool is_ending(int state)
 {
     enum { FIELDS_BEFORE_FLAGS = 7, FLAG_IS_EXITING = 4 };
     char text[1024], *field;
-    ssize_t size = state < 0 ? 0 : pread(state, text, sizeof(text) - 1, 0);
+    ssize_t size;
 
     if (state < 0)
         return false;
+    size = pread(state, text, sizeof(text) - 1, 0);
     if (size <= 0)
         return true;
     text[size] = 0;

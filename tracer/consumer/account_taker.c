@@ -2,7 +2,6 @@
 #define _GNU_SOURCE
 #include "account_taker.h"
 
-#include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -20,22 +19,10 @@ static struct {
     bool has_thread;
     pid_t process;
     enum account_depth depth;
-    struct account_waiter waiter; /* is_read NULL: nobody waits */
-    struct account account;       /* the thread's while it is asked for one */
+    uint32_t *read;         /* futex of who waits; NULL: nobody does */
+    struct account account; /* the thread's while it is asked for one */
     int error;
 } taker = {.mutex = PTHREAD_MUTEX_INITIALIZER, .asked = PTHREAD_COND_INITIALIZER};
-
-/* Who does not wait any more may be gone, and its words another process's. */
-static void waiter_answer(void)
-{
-    if (shared_load(taker.waiter.waits)) {
-        shared_store(taker.waiter.is_read, 1);
-        shared_wake(taker.waiter.is_read);
-    } else if (!taker.error) {
-        account_release(&taker.account);
-        taker.error = ECANCELED;
-    }
-}
 
 static void *take_accounts(void *nothing)
 {
@@ -50,8 +37,10 @@ static void *take_accounts(void *nothing)
         pthread_mutex_unlock(&taker.mutex);
         snprintf(folder, sizeof(folder), "/proc/%d", (int)taker.process);
         taker.error = account_take(folder, taker.depth, &taker.account);
-        if (taker.waiter.is_read)
-            waiter_answer();
+        if (taker.read) {
+            shared_store(taker.read, 1);
+            shared_wake(taker.read);
+        }
         atomic_store(&taker.state, TAKER_DONE);
     }
     return NULL;
@@ -73,7 +62,7 @@ static bool thread_start(void)
     return taker.has_thread;
 }
 
-bool account_taker_ask(pid_t process, enum account_depth depth, const struct account_waiter *waiter)
+bool account_taker_ask(pid_t process, enum account_depth depth, uint32_t *read)
 {
     MT_ASSERT(account_taker_is_idle());
     if (!thread_start())
@@ -81,7 +70,7 @@ bool account_taker_ask(pid_t process, enum account_depth depth, const struct acc
     pthread_mutex_lock(&taker.mutex);
     taker.process = process;
     taker.depth = depth;
-    taker.waiter = waiter ? *waiter : (struct account_waiter){.is_read = NULL};
+    taker.read = read;
     atomic_store(&taker.state, TAKER_ASKED);
     pthread_cond_signal(&taker.asked);
     pthread_mutex_unlock(&taker.mutex);

@@ -19,20 +19,12 @@
 /* Nothing is being taken. */
 bool account_taker_is_idle(void);
 
-/* A process that waits until it was read: words in memory that it shares. */
-struct account_waiter {
-    const uint32_t *waits; /* not 0 for as long as it does */
-    uint32_t *is_read;     /* futex: set and woken when it was */
-};
-
-/* process: in our name space. waiter: copied; NULL: nobody waits. False: there is no thread to be
- * had. Only when idle. */
-bool account_taker_ask(pid_t process, enum account_depth depth,
-                       const struct account_waiter *waiter);
+/* process: in our name space. read: set and woken when the process was read; NULL: nobody waits for
+ * that. False: there is no thread to be had. Only when idle. */
+bool account_taker_ask(pid_t process, enum account_depth depth, uint32_t *read);
 
 /* True once for each that was asked for, when it is done: *account, to be released, or an errno in
- * *error when there is none. ECANCELED: the process did not wait until it was read, so a part of
- * what it had may have been gone. */
+ * *error when there is none. */
 bool account_taker_poll(struct account *account, int *error);
 
 #endif

@@ -2,7 +2,6 @@
 #define _GNU_SOURCE
 #include "accounts.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -278,8 +277,6 @@ static void take_done(uint64_t now_ns)
         recorded->account.last_ns = now_ns;
         recorded->account.is_wanted = false;
     }
-    if (error == ECANCELED)
-        return;
     if (error) {
         accounts.not_before_ns = now_ns + ROUGH_COST_TIMES * MILLISECOND_NS;
         return;
@@ -309,7 +306,6 @@ void accounts_end(struct recorded *recorded)
 void accounts_poll(uint64_t now_ns)
 {
     struct recorded *next = accounts.next;
-    struct account_waiter waiter;
     bool is_of_exit;
 
     take_done(now_ns);
@@ -317,8 +313,8 @@ void accounts_poll(uint64_t now_ns)
     if (!next || !account_taker_is_idle())
         return;
     is_of_exit = is_exiting(next);
-    waiter = (struct account_waiter){&next->place->is_exiting, &next->place->exit_is_read};
-    if (account_taker_ask(next->process_id, depth_of(next, now_ns), is_of_exit ? &waiter : NULL)) {
+    if (account_taker_ask(next->process_id, depth_of(next, now_ns),
+                          is_of_exit ? &next->place->exit_is_read : NULL)) {
         accounts.recorded = next;
         next->account.is_of_exit = is_of_exit;
         step_remember(next);

@@ -143,7 +143,7 @@ static bool rows_resize(struct overdue_stack *stack, uint8_t capacity)
     stack->rows = rows;
     if (capacity < stack->row_capacity)
         stack->row_capacity = capacity; /* whatever becomes of the spans */
-    if (stack->width) {
+    if (stack->spans) {
         spans = realloc(stack->spans, capacity * sizeof(*spans));
         if (!spans)
             return false;
