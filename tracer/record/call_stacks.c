@@ -97,11 +97,19 @@ bool call_stacks_are_on(void)
     return atomic_load_explicit(&readiness, memory_order_acquire) == READY;
 }
 
-void call_stacks_objects_changed(void)
+void call_stacks_objects_came(void)
 {
     if (!call_stacks_are_on())
         return;
-    unwinder_objects_changed(&unwinder);
+    unwinder_objects_came(&unwinder);
+    python_look(true);
+}
+
+void call_stacks_objects_left(void)
+{
+    if (!call_stacks_are_on())
+        return;
+    unwinder_objects_left(&unwinder);
     python_look(true);
 }
 

@@ -60,7 +60,8 @@ uint32_t call_stacks_capture_free(struct thread_state *thread, const struct unwi
 /* Of what the thread has captured; stack 0: the return address alone. */
 struct call_site call_stacks_site(const struct thread_state *thread, uint32_t stack, uint64_t pc);
 
-/* After objects were loaded; before and after some are unloaded. Takes the loader's lock. */
-void call_stacks_objects_changed(void);
+/* After objects were loaded; before and after some are unloaded. Both take the loader's lock. */
+void call_stacks_objects_came(void);
+void call_stacks_objects_left(void);
 
 #endif

@@ -178,7 +178,7 @@ static void module_note(const struct dl_phdr_info *info)
 
 struct look {
     bool has_list;
-    bool has_changed;
+    bool has_changed, some_left; /* since the look before */
 };
 
 /* Called for each object, with the loader's lock held: only now may the list's be waited for. */
@@ -190,7 +190,8 @@ static int look_at(struct dl_phdr_info *info, size_t size, void *data)
     if (!look->has_list) {
         list_lock();
         look->has_list = true;
-        look->has_changed = info->dlpi_adds != seen_adds || info->dlpi_subs != seen_subs;
+        look->some_left = info->dlpi_subs != seen_subs;
+        look->has_changed = info->dlpi_adds != seen_adds || look->some_left;
         seen_adds = info->dlpi_adds;
         seen_subs = info->dlpi_subs;
     }
@@ -220,7 +221,7 @@ static void forget_unseen(void)
 
 void modules_record_changes(void)
 {
-    struct look look = {false, false};
+    struct look look = {false, false, false};
 
     settle_in_child();
     if (is_held_for_fork) /* in somebody's handler, around the fork: the next look sees it */
@@ -231,8 +232,10 @@ void modules_record_changes(void)
         forget_unseen();
     if (look.has_list)
         list_unlock();
-    if (look.has_changed)
-        call_stacks_objects_changed();
+    if (look.some_left)
+        call_stacks_objects_left();
+    else if (look.has_changed)
+        call_stacks_objects_came();
 }
 
 void modules_may_come(void)
@@ -250,7 +253,7 @@ void modules_look_slowly(void)
 
 void modules_may_leave(void)
 {
-    call_stacks_objects_changed();
+    call_stacks_objects_left();
 }
 
 /* If a thread is changing it and does not come to an end (it may wait for the loader, which the

@@ -7,7 +7,9 @@
  *
  * A pc of 48 bits is scattered by a multiplication that can be undone; 17 bits of the result are
  * the place and 31 the tag, so a word that fits belongs to this very pc. A place holds one word,
- * written and read at once: no locks. Words of another generation do not fit.
+ * written and read at once: no locks. Words of another generation do not fit. Only what belongs to a
+ * loaded object is put, and a generation ends when one leaves: the imports of a Python program load
+ * hundreds, and would make each row again and again.
  *
  * Invariant: a row is never taken for another pc, or for other code that lay there before.
  */
@@ -75,7 +77,7 @@ static inline uint32_t row_table_find(const struct row_table *table, uint64_t pc
 /* generation: as read before the row was made. */
 void row_table_put(struct row_table *table, uint64_t pc, uint64_t generation, uint32_t row);
 
-/* Objects came or went: nothing that was put before is found any more. */
+/* Objects left: nothing that was put before is found any more. */
 void row_table_next_generation(struct row_table *table);
 
 static inline uint64_t row_table_generation(const struct row_table *table)

@@ -39,15 +39,20 @@ static READS_STACK bool ends_handler(uint64_t pc)
            memory_is_readable(pc + TRAMPOLINE_BYTES - 1) && is_signal_trampoline(pc);
 }
 
-/* Outside of any object, or the full rule. Source of all rows; about a microsecond. */
-static struct unwind_rule rule_at(struct unwinder *unwinder, uint64_t pc)
+/*
+ * Outside of any object, or the full rule. Source of all rows; about a microsecond. is_of_object:
+ * it holds until that object leaves, and not only until the next one comes.
+ */
+static struct unwind_rule rule_at(struct unwinder *unwinder, uint64_t pc, bool *is_of_object)
 {
     struct unwind_rule rule = {.kind = RULE_OUTSIDE};
     struct cfi_section section;
 
+    *is_of_object = false;
     if (pc >> ROW_PC_BITS)
         return rule;
-    if (objects_find(&unwinder->objects, pc, &section)) {
+    *is_of_object = objects_find(&unwinder->objects, pc, &section);
+    if (*is_of_object) {
         __atomic_fetch_add(&unwinder->compiled_count, 1, __ATOMIC_RELAXED);
         rule = cfi_rule_at(&section, &ROW_REGISTERS, pc);
         if (rule.kind == RULE_ABSENT && starts_context(&section, pc + 1))
@@ -62,6 +67,7 @@ static struct unwind_rule rule_at(struct unwinder *unwinder, uint64_t pc)
 static uint32_t row_at(struct unwinder *unwinder, uint64_t generation, uint64_t address)
 {
     struct unwind_rule rule;
+    bool is_of_object;
     uint32_t row;
 
     if (address >> ROW_PC_BITS)
@@ -69,9 +75,9 @@ static uint32_t row_at(struct unwinder *unwinder, uint64_t generation, uint64_t 
     row = row_table_find(&unwinder->rows, address, generation);
     if (row)
         return row;
-    rule = rule_at(unwinder, address);
+    rule = rule_at(unwinder, address, &is_of_object);
     row = row_pack(&rule);
-    if (row)
+    if (row && is_of_object)
         row_table_put(&unwinder->rows, address, generation, row);
     return row;
 }
@@ -244,6 +250,7 @@ static READS_STACK bool follow_record(struct walk *walk)
 static __attribute__((noinline)) bool follow_row(struct walk *walk, uint32_t row)
 {
     struct unwind_rule rule;
+    bool is_of_object;
 
     switch (row_kind(row)) {
     case ROW_END:
@@ -255,7 +262,7 @@ static __attribute__((noinline)) bool follow_row(struct walk *walk, uint32_t row
     case ROW_SIGNAL:
         return follow_signal(walk);
     case ROW_NONE:
-        rule = rule_at(walk->unwinder, walk->pc - !walk->is_interrupted);
+        rule = rule_at(walk->unwinder, walk->pc - !walk->is_interrupted, &is_of_object);
         if (rule.kind == RULE_OUTSIDE)
             return walk_ends(walk, UNWIND_JIT);
         walk->can_be_kept = false;

@@ -458,9 +458,16 @@ static inline bool give_last(struct unwind_thread *thread, const struct unwind_r
     return true;
 }
 
-/* Objects came or went since this thread was here. */
-static void forget(struct unwind_thread *thread, uint64_t generation)
+static inline uint64_t changes_of(const struct unwinder *unwinder)
 {
+    return __atomic_load_n(&unwinder->changes, __ATOMIC_ACQUIRE);
+}
+
+/* Objects came or went since this thread was here. */
+static void forget(struct unwinder *unwinder, struct unwind_thread *thread)
+{
+    thread->changes = changes_of(unwinder);
+    thread->generation = row_table_generation(&unwinder->rows);
     memset(thread->front, 0, sizeof(thread->front));
     for (int i = 0; i < UNWIND_SPARE_CHECKS; i++)
         thread->checks[i].address = (uint64_t)(uintptr_t)&thread->checks[i].value;
@@ -468,7 +475,6 @@ static void forget(struct unwind_thread *thread, uint64_t generation)
     thread->frame_count = thread->pc_count = 0;
     thread->tops.unlaid = 0;
     thread->given_same = UINT32_MAX;
-    thread->generation = generation;
 }
 
 /*
@@ -536,16 +542,14 @@ static __attribute__((noinline)) void capture(struct unwinder *unwinder,
                                               const struct unwind_registers *start,
                                               bool may_be_unlaid, struct unwind_stack *stack)
 {
-    uint64_t generation = row_table_generation(&unwinder->rows);
-
     if (UNLIKELY(is_nested(thread, start->sp))) {
         *stack = (struct unwind_stack){.pcs = thread->pcs, .flags = UNWIND_NESTED};
         return;
     }
     thread->busy_sp = start->sp;
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    if (UNLIKELY(thread->generation != generation))
-        forget(thread, generation);
+    if (UNLIKELY(thread->changes != changes_of(unwinder)))
+        forget(unwinder, thread);
     stack->pcs = thread->pcs;
     stack->name = NULL;
     if (UNLIKELY(thread->plain_left || unwinder->is_plain)) {
@@ -574,7 +578,7 @@ void unwind_capture(struct unwinder *unwinder, struct unwind_thread *thread,
 /* Nothing speaks against tops. */
 static inline bool is_ordinary(const struct unwinder *unwinder, const struct unwind_thread *thread)
 {
-    return !thread->busy_sp && thread->generation == row_table_generation(&unwinder->rows) &&
+    return !thread->busy_sp && thread->changes == changes_of(unwinder) &&
            !(thread->plain_left | thread->tops.rest_left) &&
            !(unwinder->frame_limit | unwinder->is_plain | unwinder->is_checking);
 }
@@ -607,15 +611,28 @@ void unwind_thread_changes(struct unwind_thread *thread)
     thread->busy_sp = 0;
 }
 
+static void change(struct unwinder *unwinder)
+{
+    __atomic_add_fetch(&unwinder->changes, 1, __ATOMIC_SEQ_CST);
+}
+
 void unwinder_prepare(struct unwinder *unwinder)
 {
     stack_memory_prepare();
     objects_prepare(&unwinder->objects, true);
     row_table_next_generation(&unwinder->rows);
+    change(unwinder);
 }
 
-void unwinder_objects_changed(struct unwinder *unwinder)
+void unwinder_objects_came(struct unwinder *unwinder)
+{
+    objects_refresh(&unwinder->objects);
+    change(unwinder);
+}
+
+void unwinder_objects_left(struct unwinder *unwinder)
 {
     objects_refresh(&unwinder->objects);
     row_table_next_generation(&unwinder->rows);
+    change(unwinder);
 }

@@ -122,7 +122,8 @@ struct unwind_front_row {
 
 /* Starts as zeros. One per thread, used by that thread only; 230 KiB, touched as it is used. */
 struct unwind_thread {
-    uint64_t generation;
+    uint64_t changes;    /* of the unwinder's, when this was made */
+    uint64_t generation; /* of the rows, then */
     uint64_t busy_sp; /* the stack that is being walked, or 0 */
     uint64_t number;  /* of captures that were laid out */
     struct stack_knowledge stack;
@@ -146,6 +147,7 @@ struct unwind_thread {
 struct unwinder {
     struct row_table rows;
     struct objects objects;
+    uint64_t changes;        /* objects came or went so often, from 1 on */
     uint32_t frame_limit;    /* 0: UNWIND_MAX_FRAMES */
     bool is_plain;           /* walk all frames always */
     bool is_checking;        /* walk twice and compare: for tests */
@@ -168,11 +170,13 @@ struct unwind_stack {
 void unwinder_prepare(struct unwinder *unwinder);
 
 /*
- * After objects were loaded, and before and after objects are unloaded. Takes the loader's lock
- * where the C library is older than 2.35: never from inside a hook of malloc. What was known of
- * rows and stacks is forgotten.
+ * came: after objects were loaded, and none was unloaded meanwhile. left: before and after objects
+ * are unloaded. What was known of stacks is forgotten; what was known of rows only if some left, as
+ * a row is of a loaded object. Both take the loader's lock where the C library is older than 2.35:
+ * never from inside a hook of malloc.
  */
-void unwinder_objects_changed(struct unwinder *unwinder);
+void unwinder_objects_came(struct unwinder *unwinder);
+void unwinder_objects_left(struct unwinder *unwinder);
 
 void unwind_capture(struct unwinder *unwinder, struct unwind_thread *thread,
                     const struct unwind_registers *start, struct unwind_stack *stack);

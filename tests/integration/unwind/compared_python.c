@@ -491,7 +491,7 @@ EXPORT void compared_start(int event_every, int dealloc_at)
     destroy_slot = (void (**)(void *))((char *)dlsym(RTLD_DEFAULT, "PyCode_Type") + dealloc_at);
     first_destroy = *destroy_slot;
     python_find(true);
-    unwinder_objects_changed(&unwinder);
+    unwinder_objects_came(&unwinder);
     is_inside = false;
     is_ready = true;
 }

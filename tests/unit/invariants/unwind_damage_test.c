@@ -13,6 +13,7 @@
 #include "stack_set.h"
 #include "unwinder.c"
 
+static struct unwinder unwinder;
 static struct stack_set stacks;
 static struct unwind_stack stack;
 static struct stack_name name;
@@ -31,7 +32,7 @@ static void make(void)
     stack_set_check(&stacks);
     thread = aligned_alloc(_Alignof(struct unwind_thread), sizeof(*thread));
     memset(thread, 0, sizeof(*thread));
-    forget(thread, 1);
+    forget(&unwinder, thread);
     capture_check(thread, &stack);
     list = calloc(1, sizeof(*list));
     list->objects[0] = (struct object){.start = 0x1000, .end = 0x2000};
