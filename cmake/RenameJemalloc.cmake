@@ -6,12 +6,12 @@
 #
 # The C++ members (operator new and delete) are left out. Internal names (je_...) become local, so
 # that another jemalloc in the same program cannot meet them. What jemalloc asks its surroundings
-# for its settings is renamed too: see environment.c.
+# for its settings and for its profiles is renamed too: see environment.c.
 
 cmake_minimum_required(VERSION 3.22)
 
 set(prefix mt_je_)
-set(asks_surroundings secure_getenv readlink mmap munmap)
+set(asks_surroundings secure_getenv readlink mmap munmap exp log round _Unwind_Backtrace _Unwind_GetIP)
 
 function(must_run)
   execute_process(COMMAND ${ARGN} WORKING_DIRECTORY ${folder} RESULT_VARIABLE status

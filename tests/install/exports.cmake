@@ -20,7 +20,7 @@ set(must_be_there InitInjectionMstx mt_tracer_functions ${loader} ${confinement}
   halMemAlloc halMemFree aclrtMalloc aclrtFree rtMalloc rtFree
   clCreateBuffer clReleaseMemObject clSVMAlloc cudaMalloc cudaFree cuMemAlloc_v2 cuMemFree_v2)
 # libdl, libpthread and librt are parts of the C library that have been one with it since glibc 2.34.
-set(needed_pattern "^(lib(c|m|dl|pthread|rt)\\.so\\.[0-9]|libgcc_s\\.so\\.1|ld-linux.*)$")
+set(needed_pattern "^(lib(c|dl|pthread|rt)\\.so\\.[0-9]|ld-linux.*)$")
 set(newest_glibc 2.34)
 
 function(must_run)

@@ -11,6 +11,9 @@
  * its own start fails, all threads but one wait for it for ever; where an arena for a new thread
  * cannot be made, it is used nevertheless. So there is one arena, no cache for threads, and the
  * block that the start needs is part of this library: if we could be loaded, the start succeeds.
+ *
+ * Its profiles are off, and nobody can switch them on. What they alone would need of libm and
+ * libgcc_s is answered with nothing, so that no process has to load these two for us.
  */
 #include <errno.h>
 #include <stdatomic.h>
@@ -32,6 +35,11 @@ ssize_t mt_je_readlink(const char *path, char *buffer, size_t size_bytes);
 void *mt_je_mmap(void *address, size_t size_bytes, int protection, int flags, int descriptor,
                  off_t offset_bytes);
 int mt_je_munmap(void *address, size_t size_bytes);
+double mt_je_exp(double x);
+double mt_je_log(double x);
+double mt_je_round(double x);
+int mt_je__Unwind_Backtrace(void *step, void *data);
+uintptr_t mt_je__Unwind_GetIP(void *context);
 
 __attribute__((weak)) char *mt_je_secure_getenv(const char *name)
 {
@@ -76,4 +84,36 @@ void *mt_je_mmap(void *address, size_t size_bytes, int protection, int flags, in
 int mt_je_munmap(void *address, size_t size_bytes)
 {
     return (int)syscall(SYS_munmap, address, size_bytes);
+}
+
+/* --- of profiles alone ------------------------------------------------------------------ */
+
+double mt_je_exp(double x)
+{
+    return x;
+}
+
+double mt_je_log(double x)
+{
+    return x;
+}
+
+double mt_je_round(double x)
+{
+    return x;
+}
+
+int mt_je__Unwind_Backtrace(void *step, void *data)
+{
+    enum { END_OF_STACK = 5 }; /* _URC_END_OF_STACK */
+
+    (void)step;
+    (void)data;
+    return END_OF_STACK;
+}
+
+uintptr_t mt_je__Unwind_GetIP(void *context)
+{
+    (void)context;
+    return 0;
 }
