@@ -129,6 +129,25 @@ static void a_row_is_found_for_its_own_pc_only(void **state)
     }
 }
 
+static void code_of_a_region_has_one_page_and_each_pc_its_own_word(void **state)
+{
+    enum { REGION_BYTES = 1 << ROW_REGION_SHIFT };
+    static uint64_t tags[1 << ROW_SLOT_BITS][REGION_BYTES >> ROW_SLOT_BITS];
+    static uint32_t counts[1 << ROW_SLOT_BITS];
+    uint64_t start = UINT64_C(0x7f12345) * REGION_BYTES;
+
+    (void)state;
+    for (uint64_t pc = start; pc < start + REGION_BYTES; pc++) {
+        uint64_t slot = row_place(pc) % (1 << ROW_SLOT_BITS), tag = row_tag(pc, 0);
+
+        assert_int_equal(row_place(pc) >> ROW_SLOT_BITS, row_place(start) >> ROW_SLOT_BITS);
+        for (uint32_t i = 0; i < counts[slot]; i++)
+            assert_true(tags[slot][i] != tag);
+        assert_true(counts[slot] < REGION_BYTES >> ROW_SLOT_BITS); /* evenly */
+        tags[slot][counts[slot]++] = tag;
+    }
+}
+
 /* Over more generations than a word can tell apart. */
 static void rows_of_other_generations_are_not_found(void **state)
 {
@@ -155,6 +174,7 @@ int main(void)
         cmocka_unit_test(other_kinds_fit),
         cmocka_unit_test(calls_are_known),
         cmocka_unit_test(a_row_is_found_for_its_own_pc_only),
+        cmocka_unit_test(code_of_a_region_has_one_page_and_each_pc_its_own_word),
         cmocka_unit_test(rows_of_other_generations_are_not_found),
     };
 

@@ -31,8 +31,7 @@ extern const char _end[] __attribute__((visibility("hidden")));
 
 bool hook_is_ours(const void *address)
 {
-    return (uintptr_t)address - (uintptr_t)__ehdr_start <
-           (uintptr_t)_end - (uintptr_t)__ehdr_start;
+    return (uintptr_t)address - (uintptr_t)__ehdr_start < (uintptr_t)_end - (uintptr_t)__ehdr_start;
 }
 
 /* The oldest version of each: it is in all C libraries that we can be loaded with. */

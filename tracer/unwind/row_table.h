@@ -5,11 +5,11 @@
  *     63                  33 32      25 24          0
  *    | tag                  | generation | row       |
  *
- * A pc of 48 bits is scattered by a multiplication that can be undone; 17 bits of the result are
- * the place and 31 the tag, so a word that fits belongs to this very pc. A place holds one word,
- * written and read at once: no locks. Words of another generation do not fit. Only what belongs to a
- * loaded object is put, and a generation ends when one leaves: the imports of a Python program load
- * hundreds, and would make each row again and again.
+ * A pc of 48 bits is scattered in a way that can be undone; 17 bits of the result are the place and
+ * 31 the tag, so a word that fits belongs to this very pc. Rows of 64 KiB of code are in one page,
+ * so a small program touches few of them. A place holds one word, written and read at once: no
+ * locks. Words of another generation do not fit. Only what belongs to a loaded object is put, and a
+ * generation ends when one leaves, not when one comes: imports of a Python program load hundreds.
  *
  * Invariant: a row is never taken for another pc, or for other code that lay there before.
  */
@@ -40,7 +40,15 @@ static inline uint32_t row_pack(const struct unwind_rule *rule)
     }
 }
 
-enum { ROW_PLACE_BITS = 17, ROW_PC_BITS = 48, ROW_TAG_SHIFT = 33, ROW_GENERATIONS = 256 };
+enum {
+    ROW_PC_BITS = 48,
+    ROW_REGION_SHIFT = 16, /* 64 KiB of code */
+    ROW_PAGE_BITS = 8,
+    ROW_SLOT_BITS = 9, /* of a page of 4096 bytes */
+    ROW_PLACE_BITS = ROW_PAGE_BITS + ROW_SLOT_BITS,
+    ROW_TAG_SHIFT = 33,
+    ROW_GENERATIONS = 256
+};
 
 /* Starts as zeros, then needs row_table_next_generation once. */
 struct row_table {
@@ -48,20 +56,34 @@ struct row_table {
     uint64_t words[1 << ROW_PLACE_BITS];
 };
 
-static inline uint64_t row_scatter(uint64_t pc)
+/* Both can be undone. */
+static inline uint32_t row_region(uint64_t pc)
 {
-    return pc * UINT64_C(0x9e3779b97f4b) & ((UINT64_C(1) << ROW_PC_BITS) - 1);
+    return (uint32_t)(pc >> ROW_REGION_SHIFT) * UINT32_C(0x9e3779b1);
+}
+
+static inline uint16_t row_within(uint64_t pc)
+{
+    return (uint16_t)((uint16_t)pc * UINT32_C(0x9e3b));
 }
 
 static inline uint64_t row_place(uint64_t pc)
 {
-    return row_scatter(pc) >> (ROW_PC_BITS - ROW_PLACE_BITS);
+    uint32_t region = row_region(pc);
+    uint32_t page = region >> (32 - ROW_PAGE_BITS);
+    uint32_t slot = row_within(pc) >> (ROW_REGION_SHIFT - ROW_SLOT_BITS);
+
+    return page << ROW_SLOT_BITS | (slot ^ (region & ((1 << ROW_SLOT_BITS) - 1)));
 }
 
 /* The word of a pc without its row. */
 static inline uint64_t row_tag(uint64_t pc, uint64_t generation)
 {
-    return row_scatter(pc) << ROW_TAG_SHIFT | generation % ROW_GENERATIONS << ROW_BITS;
+    enum { REST_BITS = ROW_REGION_SHIFT - ROW_SLOT_BITS };
+    uint64_t region = row_region(pc) & ((1 << (32 - ROW_PAGE_BITS)) - 1);
+    uint64_t rest = row_within(pc) & ((1 << REST_BITS) - 1);
+
+    return (region << REST_BITS | rest) << ROW_TAG_SHIFT | generation % ROW_GENERATIONS << ROW_BITS;
 }
 
 /* 0: not there. pc < 2^48. */

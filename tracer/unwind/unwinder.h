@@ -124,8 +124,8 @@ struct unwind_front_row {
 struct unwind_thread {
     uint64_t changes;    /* of the unwinder's, when this was made */
     uint64_t generation; /* of the rows, then */
-    uint64_t busy_sp; /* the stack that is being walked, or 0 */
-    uint64_t number;  /* of captures that were laid out */
+    uint64_t busy_sp;    /* the stack that is being walked, or 0 */
+    uint64_t number;     /* of captures that were laid out */
     struct stack_knowledge stack;
     uint32_t pc_count;    /* of the last capture */
     uint32_t frame_count; /* remembered with all that can be checked; 0: none is */
