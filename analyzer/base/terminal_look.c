@@ -249,6 +249,7 @@ size_t headline_style(const char *sentence, enum style *style)
         {"IMPOSSIBLE NUMBERS", STYLE_UNSURE},
         {"CANNOT SAY", STYLE_UNSURE},
         {"MAY BE ONE CAUSE", STYLE_UNSURE},
+        {"MAY BE ANOTHER LINE", STYLE_UNSURE},
         {"MAY BE A CACHE", STYLE_UNSURE},
         {"No leak verdict", STYLE_UNSURE},
         {"No steps", STYLE_UNSURE},

@@ -1067,6 +1067,67 @@ static void the_line_of_python_beside_a_thread_of_a_runtime_is_named(void **stat
     }
 }
 
+/* Line 20 makes floats. table: a site that holds as many in a table; beside: one that makes another
+ * block with each; 0: there is none. */
+static void keep_what_is_given_again(uint32_t table, uint32_t beside)
+{
+    uint32_t other = site_of("other", 10), compute = site_of("PyFloat_FromDouble", 20);
+    uint64_t capacity = 16, rows = table ? make(8 * capacity, table) : 0;
+
+    for (uint64_t i = 0; i < 3000; i++) {
+        work(50, other);
+        make(24, compute);
+        if (beside)
+            make(16, beside);
+        if (!table || i < capacity)
+            continue;
+        capacity += capacity / 8;
+        drop(rows);
+        rows = make(8 * capacity, table);
+    }
+    ask();
+    assert_int_equal(report_outcome_of(report), REPORT_FOUND);
+}
+
+static void who_keeps_what_is_given_again_comes_first(void **state)
+{
+    (void)state;
+    keep_what_is_given_again(site_of("list_resize", 30), 0);
+    assert_non_null(strstr(report_verdict_at(report, 0), ":30)"));
+    assert_non_null(strstr(verdict_with("MAY BE ANOTHER LINE"), "KiB of train (job.py:20)"));
+}
+
+static void a_table_comes_before_blocks_beside_what_is_given_again(void **state)
+{
+    (void)state;
+    keep_what_is_given_again(site_of("list_resize", 30), site_of("_PyLong_New", 40));
+    assert_non_null(strstr(report_verdict_at(report, 0), ":30)"));
+}
+
+static void as_many_blocks_beside_what_is_given_again_come_first(void **state)
+{
+    (void)state;
+    keep_what_is_given_again(0, site_of("_PyLong_New", 40));
+    assert_non_null(strstr(report_verdict_at(report, 0), ":40)"));
+    assert_non_null(verdict_with("MAY BE ANOTHER LINE"));
+}
+
+static void what_is_given_again_alone_is_named_with_a_doubt(void **state)
+{
+    (void)state;
+    keep_what_is_given_again(0, 0);
+    assert_non_null(strstr(report_verdict_at(report, 0), ":20)"));
+    assert_non_null(verdict_with("MAY BE ANOTHER LINE"));
+}
+
+static void a_line_that_makes_and_keeps_is_in_no_doubt(void **state)
+{
+    (void)state;
+    keep_what_is_given_again(site_of("list_resize", 20), 0);
+    assert_non_null(strstr(report_verdict_at(report, 0), ":20)"));
+    assert_null(verdict_with("MAY BE ANOTHER LINE"));
+}
+
 /* A runtime frees the tensors in an exit handler: beside the leak of their handles, they are said.
  */
 static void what_an_exit_handler_frees_is_said_beside_a_lighter_leak(void **state)
@@ -1348,6 +1409,15 @@ int main(void)
         cmocka_unit_test_setup_teardown(turns_are_those_of_the_loop_that_leaks, setup, teardown),
         cmocka_unit_test_setup_teardown(patterns_that_re_keeps_may_be_a_cache, setup, teardown),
         cmocka_unit_test_setup_teardown(a_list_of_what_stopped_does_not_grow, setup, teardown),
+        cmocka_unit_test_setup_teardown(who_keeps_what_is_given_again_comes_first, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_table_comes_before_blocks_beside_what_is_given_again,
+                                        setup, teardown),
+        cmocka_unit_test_setup_teardown(as_many_blocks_beside_what_is_given_again_come_first, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(what_is_given_again_alone_is_named_with_a_doubt, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(a_line_that_makes_and_keeps_is_in_no_doubt, setup,
+                                        teardown),
         cmocka_unit_test_setup_teardown(
             a_loop_that_ended_before_the_program_is_no_reason_to_be_calm, setup, teardown),
         cmocka_unit_test_setup_teardown(what_was_loaded_before_the_work_is_no_leak, setup,

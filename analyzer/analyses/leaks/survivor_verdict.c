@@ -281,6 +281,19 @@ static bool has_exited(const struct question *question, const struct survivor_pr
     return model_process_at(tally_model(question->tally), process->process)->has_exited;
 }
 
+static void say_given_again(const struct question *question, struct report *report,
+                            const struct survivor_origin *origin)
+{
+    struct arena *texts = report_arena(report);
+
+    report_verdict(report, RANK_LEAKS,
+                   "MAY BE ANOTHER LINE: the %s of %s are floats, lists, tuples or dicts. CPython "
+                   "gives freed ones to whoever asks next, so the line that keeps them may be "
+                   "another.",
+                   label_size(texts, origin->bytes),
+                   leak_who(question, texts, origin->stacks[0].who));
+}
+
 /* What else there is to know about where to look, and what the sentence rests on. */
 static void say_ground(const struct question *question, struct report *report,
                        const struct survivor_process *process)
@@ -296,6 +309,8 @@ static void say_ground(const struct question *question, struct report *report,
     if (holder && holder != python)
         report_verdict(report, RANK_LEAKS, LEAK_HOLDER_SENTENCE,
                        leak_who(question, report_arena(report), holder->stacks[0].who));
+    if (process->given_again)
+        say_given_again(question, report, process->given_again);
     if (process->is_cut && !has_exited(question, process))
         report_verdict(report, RANK_LEAKS,
                        "The end of the interpreter is not in the recording (killed, or still "

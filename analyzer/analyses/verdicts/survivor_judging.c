@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "given_again.h"
 #include "list.h"
 #include "survivor_answers.h"
 #include "survivor_origins.h"
@@ -407,6 +408,8 @@ static bool judge(struct judging *judging, struct arena *arena)
     see_asked(process, &judging->rows->current.asked);
     survivor_turns_find(process, judging->active);
     see_rest(judging);
+    process->given_again = given_again_settle(judging->rows->question->symbols, process->origins,
+                                              survivors_leak_count(process));
     return true;
 }
 

@@ -57,11 +57,12 @@ struct survivor_process {
     bool hides_objects; /* small ones: its interpreter's own allocator made them */
     bool is_errand;     /* model/helpers.h: what it keeps is no leak of the job */
     uint64_t bytes;     /* overdue, or grown, without what may go again */
-    uint64_t bounded_bytes, fading_bytes;  /* of caches, and of what may be one that fills */
-    uint64_t garbage_bytes;                /* of what may wait for its collector */
-    const struct survivor_origin *origins; /* what may go again last, then heaviest first */
+    uint64_t bounded_bytes, fading_bytes; /* of caches, and of what may be one that fills */
+    uint64_t garbage_bytes;               /* of what may wait for its collector */
+    struct survivor_origin *origins;      /* what may go again last, then heaviest first */
     size_t origin_count;
-    const struct survivor_ground *grounds; /* by ledger and name */
+    const struct survivor_origin *given_again; /* given_again.h: then the first may be lighter */
+    const struct survivor_ground *grounds;     /* by ledger and name */
     size_t ground_count;
     uint64_t loop_bytes, peak_bytes; /* that active stacks asked for; leak_process_bytes() */
     uint64_t asked_bytes; /* by all stacks, since the heaviest began and until the work ended */
