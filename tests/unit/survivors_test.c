@@ -501,6 +501,13 @@ static uint64_t make_in(uint16_t pool, uint64_t bytes, uint32_t site)
     return address;
 }
 
+static void drop_in(uint16_t pool, uint64_t address)
+{
+    event_list_add(
+        &list,
+        (struct event){.kind = EVENT_FREE, .address = address, .place = host_place, .pool = pool});
+}
+
 /* One line that keeps, each turn, a block of malloc's and one of Python's; then it is asked. */
 static void loop_of_two_pools(void **state, bool is_marked, uint64_t host_bytes,
                               uint64_t python_bytes)
@@ -1263,6 +1270,40 @@ static void a_device_that_could_not_be_judged_is_named(void **state)
     assert_non_null(strstr(report_verdict_at(report, 0), "CANNOT SAY whether pta"));
 }
 
+/* Beside the loop's objects of Python, a library has few blocks: an arena that doubles, or data. */
+static void build_beside_python(size_t count, uint64_t first_bytes, bool doubles)
+{
+    uint16_t python = model_known_pool(list.model, POOL_PYTHON);
+    uint32_t arena = site_of("arena", 20);
+    uint64_t turn = 1;
+
+    for (uint64_t i = 0; i < 1000; i++) {
+        drop_in(python, make_in(python, 100, site_of("other", 10)));
+        if (i < turn || !count)
+            continue;
+        make(first_bytes, arena);
+        count--;
+        first_bytes *= doubles ? 2 : 1;
+        turn *= 2;
+    }
+    ask();
+}
+
+static void an_arena_that_doubles_is_no_reason_to_be_calm(void **state)
+{
+    (void)state;
+    build_beside_python(9, 64 << 10, true);
+    assert_int_equal(report_outcome_of(report), REPORT_NO_DATA);
+    assert_non_null(strstr(report_verdict_at(report, 0), "CANNOT SAY whether host leaks"));
+}
+
+static void few_blocks_of_data_are_no_doubt(void **state)
+{
+    (void)state;
+    build_beside_python(3, 16 << 20, false);
+    assert_int_equal(report_outcome_of(report), REPORT_FINE);
+}
+
 /*
  * Twelve layers keep what the backward pass frees; its threads have no Python frames. `is_cut`: the
  * recording is a window that ends with the frees.
@@ -1422,6 +1463,9 @@ int main(void)
             a_loop_that_ended_before_the_program_is_no_reason_to_be_calm, setup, teardown),
         cmocka_unit_test_setup_teardown(what_was_loaded_before_the_work_is_no_leak, setup,
                                         teardown),
+        cmocka_unit_test_setup_teardown(an_arena_that_doubles_is_no_reason_to_be_calm, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(few_blocks_of_data_are_no_doubt, setup, teardown),
         cmocka_unit_test_setup_teardown(what_rises_in_few_blocks_is_no_reason_to_be_calm, setup,
                                         teardown),
         cmocka_unit_test_setup_teardown(what_rose_before_the_loop_did_its_work_is_no_leak, setup,

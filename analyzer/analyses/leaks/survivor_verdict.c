@@ -654,7 +654,7 @@ static void say_device(const struct question *question, struct report *report,
                        "record several.",
                        label_ledger(question, texts, pass->pass_ledger),
                        label_size(texts, pass->pass_bytes));
-    else if (survivors_lack_device(survivors, question->tally, &ledger))
+    else if (survivors_lack_pool(survivors, question->tally, &ledger))
         report_verdict(report, RANK_LEAKS,
                        "CANNOT SAY whether %s leaks: most blocks made there while the loop ran are "
                        "of stacks that had stopped before its end. Of the rest nothing was found "

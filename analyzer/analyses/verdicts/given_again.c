@@ -79,21 +79,30 @@ static bool stack_is_of_such(struct symbols *symbols, const struct survivor_stac
     return is_given_again(frames, count);
 }
 
-/* Most of its bytes. The heaviest stacks come first. */
-static bool is_of_such(struct symbols *symbols, const struct survivor_origin *origin)
+/* What of an origin, or of a stack, holds others: a table that grows has eight bytes for each that
+ * it holds, which may hold others; of other blocks there are half as many. */
+static bool is_enough_for(bool is_growing, uint64_t bytes, uint64_t count, uint64_t held_count)
 {
-    uint64_t such_bytes = 0, others_bytes = 0, most_bytes = origin->bytes / 2;
+    return is_growing ? bytes >= held_count : count >= held_count / 2;
+}
 
-    for (size_t i = 0;
-         i < origin->stack_count && such_bytes <= most_bytes && others_bytes <= most_bytes; i++) {
+/* Most of its bytes are of such objects, and no other stack of it keeps them. */
+static bool is_doubtful(struct symbols *symbols, const struct survivor_origin *origin)
+{
+    uint64_t such_bytes = 0;
+    bool has_keeper = false;
+
+    for (size_t i = 0; i < origin->stack_count; i++) {
         const struct survivor_stack *stack = &origin->stacks[i];
+        const struct overdue *overdue = &stack->overdue;
 
         if (stack_is_of_such(symbols, stack))
-            such_bytes += stack->overdue.bytes;
+            such_bytes += overdue->bytes;
         else
-            others_bytes += stack->overdue.bytes;
+            has_keeper |=
+                is_enough_for(overdue->is_growing, overdue->bytes, overdue->count, origin->count);
     }
-    return such_bytes > most_bytes;
+    return !has_keeper && such_bytes > origin->bytes / 2;
 }
 
 static bool is_growing(const struct survivor_origin *origin)
@@ -111,17 +120,11 @@ static bool is_beside(const struct survivor_origin *origin, const struct survivo
     return last > first && last - first >= (b->last - b->first) / 2;
 }
 
-/* Enough to hold them: a table that grows has eight bytes for each that it holds, which may hold
- * others; of other blocks there are half as many. */
-static bool is_enough_for(const struct survivor_origin *origin, const struct survivor_origin *first)
-{
-    return is_growing(origin) ? origin->bytes >= first->count : origin->count >= first->count / 2;
-}
-
 static bool may_keep(struct symbols *symbols, const struct survivor_origin *origin,
                      const struct survivor_origin *first)
 {
-    return is_enough_for(origin, first) && is_beside(origin, first) && !is_of_such(symbols, origin);
+    return is_enough_for(is_growing(origin), origin->bytes, origin->count, first->count) &&
+           is_beside(origin, first) && !is_doubtful(symbols, origin);
 }
 
 static bool is_same_line(struct symbols *symbols, const struct survivor_origin *a,
@@ -145,7 +148,7 @@ const struct survivor_origin *given_again_settle(struct symbols *symbols,
 {
     size_t keeper = 0;
 
-    if (!leak_count || !is_of_such(symbols, &origins[0]))
+    if (!leak_count || !is_doubtful(symbols, &origins[0]))
         return NULL;
     for (size_t i = 1; i < leak_count; i++) {
         if (!may_keep(symbols, &origins[i], &origins[0]))

@@ -64,8 +64,8 @@ const char *leak_doubt_reason(enum leak_doubt doubt)
         return translated("what the process holds rises to the end, and no stack alone tells why: "
                           "mark steps to judge it");
     case LEAK_DOUBT_DEVICE:
-        return translated("leaks of a device cannot be judged: what was made there in the loop "
-                          "was not made to its end; run the job longer, or mark steps");
+        return translated("leaks of one kind of memory cannot be judged: what was made there in "
+                          "the loop was not made to its end; run the job longer, or mark steps");
     case LEAK_DOUBT_MISSING:
         return translated("much of the recording is missing, or could not be read");
     case LEAK_DOUBT_OLDER:
@@ -125,7 +125,7 @@ static enum leak_doubt doubt_of_survivors(const struct question *question,
         return LEAK_DOUBT_HIDDEN;
     if (survivors_that_rise(survivors) && !do_steps_decide)
         return LEAK_DOUBT_RISE;
-    if (!do_steps_decide && (survivors_lack_device(survivors, question->tally, &ledger) ||
+    if (!do_steps_decide && (survivors_lack_pool(survivors, question->tally, &ledger) ||
                              survivors_in_one_pass(survivors)))
         return LEAK_DOUBT_DEVICE;
     return LEAK_DOUBT_NONE;

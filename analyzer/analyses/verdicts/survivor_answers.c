@@ -198,13 +198,17 @@ const struct survivor_process *survivors_of_stopped_loop(const struct survivors 
     return most;
 }
 
+static bool is_large_part(const struct survivor_process *process, uint64_t bytes)
+{
+    enum { least_part = 4 }; /* of all that the process held at its peak */
+
+    return bytes >= RESIDENT_RISE_LEAST && bytes >= process->peak_bytes / least_part;
+}
+
 /* Without what is known to be bounded. */
 static bool is_risen(const struct survivor_process *process)
 {
-    enum { least_part = 4 }; /* of all that the process held at its peak */
-    uint64_t bytes = risen_bytes(process->bounded_bytes, process->risen.bytes);
-
-    return bytes >= RESIDENT_RISE_LEAST && bytes >= process->peak_bytes / least_part;
+    return is_large_part(process, risen_bytes(process->bounded_bytes, process->risen.bytes));
 }
 
 const struct survivor_process *survivors_that_rise(const struct survivors *survivors)
@@ -250,15 +254,26 @@ static const struct survivor_process *main_process(const struct survivors *survi
     return most;
 }
 
-bool survivors_lack_device(const struct survivors *survivors, const struct tally *tally,
-                           uint16_t *ledger)
+/* On a device, or so much that it may be a leak: an arena within the program that doubles has a few
+ * blocks, of which the last was made long before the end. */
+static bool is_doubtful(const struct survivor_process *process, const struct survivor_pool *pool,
+                        const struct tally *tally)
+{
+    enum { least_births = 5 }; /* fewer are data, as of an array that was read */
+
+    return tally_ledger_at(tally, pool->ledger)->device >= 0 ||
+           (pool->unjudged_births >= least_births && is_large_part(process, pool->unjudged_bytes));
+}
+
+bool survivors_lack_pool(const struct survivors *survivors, const struct tally *tally,
+                         uint16_t *ledger)
 {
     for (size_t i = 0; i < survivors->process_count; i++) {
         const struct survivor_process *process = &survivors->processes[i];
 
         for (size_t k = 0; process->is_judged && k < process->unjudged_pool_count; k++) {
             *ledger = process->unjudged_pools[k].ledger;
-            if (tally_ledger_at(tally, *ledger)->device >= 0)
+            if (is_doubtful(process, &process->unjudged_pools[k], tally))
                 return true;
         }
     }

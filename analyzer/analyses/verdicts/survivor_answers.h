@@ -65,9 +65,10 @@ const struct survivor_process *survivors_that_rise(const struct survivors *survi
 uint64_t survivors_unseen_per_turn(const struct survivor_process *process);
 /* Something leaks or may, or of the process that did most enough was seen to say that none does. */
 bool survivors_can_judge(const struct survivors *survivors);
-/* Of a process that is judged, memory of a device stays that is not. *ledger: where. */
-bool survivors_lack_device(const struct survivors *survivors, const struct tally *tally,
-                           uint16_t *ledger);
+/* Of a process that is judged, memory of a device stays that is not, or a large part of its own.
+ * *ledger: where. */
+bool survivors_lack_pool(const struct survivors *survivors, const struct tally *tally,
+                         uint16_t *ledger);
 /* The first that ended within one step, of which nobody knows what it keeps; NULL: none did. */
 const struct survivor_process *survivors_in_one_pass(const struct survivors *survivors);
 /* Processes of which too little could be judged; those that did little are not counted. */

@@ -47,6 +47,8 @@ const struct survivor_pool *survivor_evidence_lacking(const struct survivor_evid
     *count = 0;
     for (size_t i = 0; pools && i < ledger_count; i++)
         if (is_lacking(&ledgers[i]))
-            pools[(*count)++] = (struct survivor_pool){(uint16_t)i, ledgers[i].unjudged_bytes};
+            pools[(*count)++] =
+                (struct survivor_pool){(uint16_t)i, ledgers[i].unjudged_bytes,
+                                       ledgers[i].births - ledgers[i].judged_births};
     return pools;
 }

@@ -24,7 +24,7 @@ struct survivor_evidence {
 /* A pool of which too little could be judged, though much stays in it. */
 struct survivor_pool {
     uint16_t ledger;
-    uint64_t unjudged_bytes;
+    uint64_t unjudged_bytes, unjudged_births; /* these of what was freed again, too */
 };
 
 /* Of one stack. */
