@@ -296,6 +296,30 @@ static void passes_that_free_all_do_not_grow(void **state)
     overdue_release(&stack);
 }
 
+/* A connection to a table that grows, opened and closed in each turn. */
+static void passes_that_need_more_and_free_all_do_not_grow(void **state)
+{
+    struct overdue_stack stack = {0};
+    struct overdue overdue;
+    uint32_t clock = 0;
+
+    (void)state;
+    for (uint32_t turn = 0; turn < 300; turn++) {
+        uint32_t first = clock, blocks = 1 + turn / 5;
+
+        for (uint32_t i = 0; i < blocks; i++)
+            assert_true(overdue_born(&stack, clock++, 4096));
+        for (uint32_t i = 0; i < blocks; i++)
+            overdue_gone(&stack, first + i, clock, 4096, false);
+        clock += 20;
+    }
+    overdue = overdue_judge(&stack, clock, OVERDUE_SWEEP_ALL);
+    assert_true(overdue.is_active);
+    assert_false(overdue.is_growing);
+    assert_int_equal(overdue.bytes, 0);
+    overdue_release(&stack);
+}
+
 /* Cycles that a collection frees two turns before the end. */
 static void what_is_freed_near_the_end_did_not_grow(void **state)
 {
@@ -387,7 +411,7 @@ static void a_long_first_turn_hides_no_leak(void **state)
 int main(void)
 {
     enum { story_count = sizeof(stories) / sizeof(stories[0]) };
-    struct CMUnitTest tests[story_count + 8];
+    struct CMUnitTest tests[story_count + 9];
 
     for (size_t i = 0; i < story_count; i++)
         tests[i] = (struct CMUnitTest){.name = stories[i].name,
@@ -405,5 +429,7 @@ int main(void)
         (struct CMUnitTest)cmocka_unit_test(what_is_freed_near_the_end_did_not_grow);
     tests[story_count + 7] =
         (struct CMUnitTest)cmocka_unit_test(many_blocks_that_stay_are_not_one_that_grows);
+    tests[story_count + 8] =
+        (struct CMUnitTest)cmocka_unit_test(passes_that_need_more_and_free_all_do_not_grow);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

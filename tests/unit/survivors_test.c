@@ -350,7 +350,7 @@ static void what_goes_before_the_last_collection_is_no_garbage(void **state)
          .words = garbage},
         {"_PyObject_GC_New", .is_first = true, .outcome = REPORT_FOUND, .words = "LEAK"},
         {"_PyObject_GC_New", .is_first = true, .is_collected_before = true, .words = garbage},
-        {"_PyObject_GC_New", .outcome = REPORT_NO_DATA, .words = "an exit handler lets them go"},
+        {"_PyObject_GC_New", .outcome = REPORT_NO_DATA, .words = "an exit handler lets go"},
         {"_PyObject_GC_New", .is_collection_seen = true, .outcome = REPORT_FOUND, .words = "LEAK"},
         {"_PyObject_GC_New", .is_after_handlers = true, .is_collection_seen = true,
          .words = garbage},

@@ -200,6 +200,23 @@ static const char *light_clause(const struct question *question, struct report *
                        label_who(question, texts, list->rows[0].origin->who));
 }
 
+static void say_few_steps(const struct question *question, struct report *report, uint32_t judged,
+                          uint32_t needed)
+{
+    if (growth_steps_are_marked(question))
+        report_verdict(report, RANK_LEAKS,
+                       "CANNOT SAY whether something leaks: %" PRIu32 " judged %s, %" PRIu32
+                       " are needed; record %" PRIu32 " more.",
+                       judged, translated(judged == 1 ? "step" : "steps"), needed, needed - judged);
+    else
+        report_verdict(report, RANK_LEAKS,
+                       "CANNOT SAY whether something leaks: of the steps found by their period "
+                       "%" PRIu32 " could be judged, %" PRIu32
+                       " are needed. Run the loop longer, or mark steps.",
+                       judged, needed);
+    report_outcome(report, REPORT_NO_DATA);
+}
+
 static void say_no_leak(const struct question *question, struct report *report,
                         const struct judged_list *list, const struct judged_steps *steps,
                         const struct survivors *survivors)
@@ -213,11 +230,7 @@ static void say_no_leak(const struct question *question, struct report *report,
         return;
     }
     if (judged < needed) {
-        report_verdict(report, RANK_LEAKS,
-                       "CANNOT SAY whether something leaks: %" PRIu32 " judged %s, %" PRIu32
-                       " are needed; record %" PRIu32 " more.",
-                       judged, translated(judged == 1 ? "step" : "steps"), needed, needed - judged);
-        report_outcome(report, REPORT_NO_DATA);
+        say_few_steps(question, report, judged, needed);
         return;
     }
     if (survivors && survivors_say_doubts(question, report, survivors))

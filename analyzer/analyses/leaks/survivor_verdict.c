@@ -302,10 +302,11 @@ static void say_ground(const struct question *question, struct report *report,
     const struct survivor_origin *python = line_of_python(process);
 
     if (python)
-        report_verdict(report, RANK_LEAKS,
-                       "LINE OF PYTHON: %s leaves blocks over the same time; the first line is of "
-                       "a thread that runs no Python.",
-                       leak_who(question, report_arena(report), python->stacks[0].who));
+        report_verdict(
+            report, RANK_LEAKS,
+            "LINE OF PYTHON: %s leaves blocks over the same time; the stack of the first "
+            "line has no Python.",
+            leak_who(question, report_arena(report), python->stacks[0].who));
     if (holder && holder != python)
         report_verdict(report, RANK_LEAKS, LEAK_HOLDER_SENTENCE,
                        leak_who(question, report_arena(report), holder->stacks[0].who));
@@ -606,18 +607,19 @@ static void say_rise(const struct question *question, struct report *report,
         label_duration(texts, process->risen.duration_ns));
 }
 
-/* Before the last collection could begin. */
+/* Before the last collection could begin. What went with it is often of the same objects. */
 static void say_let_go(const struct question *question, struct report *report,
                        const struct survivor_process *process)
 {
     struct arena *texts = report_arena(report);
 
-    report_verdict(report, RANK_LEAKS,
-                   "CANNOT SAY whether something leaks: %s, most of it at %s, stay until an exit "
-                   "handler lets them go: a leak, or garbage if that handler runs the collector. "
-                   "gc.collect() in the loop tells which.",
-                   label_size(texts, process->let_go_bytes),
-                   leak_who(question, texts, process->let_go_who));
+    report_verdict(
+        report, RANK_LEAKS,
+        "CANNOT SAY whether something leaks: %s, most of it at %s, stay until the end, "
+        "and an exit handler lets go %s of it, most of that of %s: a leak, or garbage if "
+        "that handler runs the collector. gc.collect() in the loop tells which.",
+        label_size(texts, process->waiting_bytes), leak_who(question, texts, process->waiting_who),
+        label_size(texts, process->let_go_bytes), leak_who(question, texts, process->let_go_who));
 }
 
 /* So much that it may be the leak. */

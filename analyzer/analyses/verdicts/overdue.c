@@ -254,11 +254,14 @@ bool overdue_born(struct overdue_stack *stack, uint32_t clock, uint64_t bytes)
     uint64_t alive_bytes = stack->alive_bytes;
     struct overdue_row *row;
 
+    MT_ASSERT(!stack->births || clock >= stack->last);
     if (!row_born(stack, clock))
         return false;
     row = &stack->rows[stack->row_count - 1];
     stack->first = stack->births ? stack->first : clock;
     stack->last = clock;
+    if (stack->alive_bytes <= stack->largest_bytes)
+        stack->empty = clock;
     stack->births++;
     stack->age_at_birth = stack->freed_age;
     stack->late_count = 0;
@@ -330,6 +333,8 @@ bool overdue_gone(struct overdue_stack *stack, uint32_t born, uint32_t clock, ui
 
     if (!late)
         return false;
+    MT_ASSERT(clock >= born);
+    MT_ASSERT(row->left && row->left_bytes >= bytes);
     row->left--;
     row->left_bytes -= bytes;
     late->count++;
@@ -676,6 +681,12 @@ static uint64_t growth_of(const struct overdue_stack *stack, enum overdue_sweep 
                : 0;
 }
 
+/* What rises in many blocks, and is all given back again and again until late: ever more work. */
+static bool is_given_back(const struct overdue_stack *stack)
+{
+    return stack->empty - stack->first > (stack->last - stack->first) / 3 * 2;
+}
+
 static uint64_t all_left_bytes(const struct overdue_stack *stack)
 {
     uint64_t bytes = 0;
@@ -718,6 +729,8 @@ struct overdue overdue_judge_before(const struct overdue_stack *stack, uint32_t 
     struct series series;
     uint32_t until;
 
+    MT_ASSERT(stack->row_count <= stack->row_capacity);
+    MT_ASSERT(stack->first <= stack->empty && stack->empty <= stack->last);
     if (stack->births < OVERDUE_NEEDED || stack->first >= end)
         return overdue;
     all_births(stack, &series);
@@ -736,6 +749,10 @@ struct overdue overdue_judge_before(const struct overdue_stack *stack, uint32_t 
         overdue.bytes = growth_of(stack, sweep);
         overdue.is_growing = overdue.bytes > 0;
         overdue.is_in_many_blocks = overdue.bytes / OVERDUE_NEEDED > stack->largest_bytes;
+        if (overdue.is_in_many_blocks && is_given_back(stack)) {
+            overdue.is_growing = overdue.is_in_many_blocks = false;
+            overdue.bytes = 0;
+        }
         overdue.count = 0;
         overdue.first = stack->first;
         overdue.last = stack->last;
