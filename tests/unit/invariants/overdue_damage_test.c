@@ -29,7 +29,7 @@ DAMAGE(make, gone_before, overdue_gone(&stack, 90, 80, 100, false))
 DAMAGE(make, gone_too_much, overdue_gone(&stack, 90, 95, 1000, false))
 DAMAGE(make, gone_twice, overdue_gone(&stack, 90, 95, 100, false);
        overdue_gone(&stack, 90, 95, 100, false))
-DAMAGE(make, rows, stack.row_count = stack.row_capacity + 1; judge())
+DAMAGE(make, rows, stack.row_capacity = stack.row_count - 1; judge())
 DAMAGE(make, empty_before, stack.first = 50; judge())
 DAMAGE(make, empty_behind, stack.empty = stack.last + 1; judge())
 DAMAGE(make, risen, block_rise_gone(&rise, 2, 200))
