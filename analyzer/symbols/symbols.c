@@ -496,6 +496,7 @@ static struct symbol_frame shown_frame(const struct named_frame *frame)
         .line = frame->line,
         .is_inlined = frame->is_inlined,
         .is_plumbing = frame_classes[frame->class].is_plumbing,
+        .is_allocator = frame->class == CLASS_ALLOCATOR,
         .is_python = frame->is_python,
         .whose = frame_classes[frame->class].whose,
     };

@@ -68,7 +68,8 @@ struct symbol_frame {
     uint32_t line;         /* 0: not known */
     bool is_inlined;       /* in the next outer frame */
     bool is_python;
-    bool is_plumbing;  /* of an allocator, a framework, an interpreter: seldom who asked */
+    bool is_plumbing; /* of an allocator, a framework, an interpreter: seldom who asked */
+    bool is_allocator;
     bool is_telling;   /* the site is named after this one */
     const char *whose; /* "the interpreter", "the program" */
 };

@@ -25,8 +25,10 @@ static bool is_told(const struct stack *stack)
     size_t count = 0;
 
     memset(frames, 0, sizeof(frames));
-    for (; count < FRAMES_MOST && stack->functions[count]; count++)
+    for (; count < FRAMES_MOST && stack->functions[count]; count++) {
         frames[count].function = stack->functions[count];
+        frames[count].is_allocator = strncmp(stack->functions[count], "_PyObject_", 10) == 0;
+    }
     frames[count - 1].is_python = strcmp(frames[count - 1].function, "main") != 0;
     return is_given_again(frames, count);
 }

@@ -82,7 +82,7 @@ static uint32_t json_site_of(const char *function, uint32_t line)
     return model_site(list.model, (struct model_site){.stack = stack});
 }
 
-static uint64_t make(uint64_t bytes, uint32_t site)
+static uint64_t make_in(uint16_t pool, uint64_t bytes, uint32_t site)
 {
     uint64_t address = next_address;
 
@@ -92,15 +92,25 @@ static uint64_t make(uint64_t bytes, uint32_t site)
                                          .value = bytes,
                                          .site = site,
                                          .place = host_place,
-                                         .pool = host_pool});
+                                         .pool = pool});
     return address;
+}
+
+static void drop_in(uint16_t pool, uint64_t address)
+{
+    event_list_add(
+        &list,
+        (struct event){.kind = EVENT_FREE, .address = address, .place = host_place, .pool = pool});
+}
+
+static uint64_t make(uint64_t bytes, uint32_t site)
+{
+    return make_in(host_pool, bytes, site);
 }
 
 static void drop(uint64_t address)
 {
-    event_list_add(
-        &list, (struct event){
-                   .kind = EVENT_FREE, .address = address, .place = host_place, .pool = host_pool});
+    drop_in(host_pool, address);
 }
 
 static void work(uint64_t bytes, uint32_t site)
@@ -485,27 +495,6 @@ static void a_trifle_beside_a_heavy_leak_is_no_finding(void **state)
         assert_int_equal(report_outcome_of(report), REPORT_FOUND);
         assert_int_equal(report_finding_count(report), cases[c].finding_count);
     }
-}
-
-static uint64_t make_in(uint16_t pool, uint64_t bytes, uint32_t site)
-{
-    uint64_t address = next_address;
-
-    next_address += bytes + 16;
-    event_list_add(&list, (struct event){.kind = EVENT_ALLOC,
-                                         .address = address,
-                                         .value = bytes,
-                                         .site = site,
-                                         .place = host_place,
-                                         .pool = pool});
-    return address;
-}
-
-static void drop_in(uint16_t pool, uint64_t address)
-{
-    event_list_add(
-        &list,
-        (struct event){.kind = EVENT_FREE, .address = address, .place = host_place, .pool = pool});
 }
 
 /* One line that keeps, each turn, a block of malloc's and one of Python's; then it is asked. */
@@ -1414,85 +1403,59 @@ static void segments_of_a_pool_that_leaks_are_no_finding(void **state)
     }
 }
 
+#define STORY(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(late_frees_of_another_stack_hide_no_leak, setup, teardown),
-        cmocka_unit_test_setup_teardown(what_stays_in_two_phases_is_no_leak, setup, teardown),
-        cmocka_unit_test_setup_teardown(what_an_exit_handler_frees_may_be_a_leak, setup, teardown),
-        cmocka_unit_test_setup_teardown(what_goes_before_the_last_collection_is_no_garbage, setup,
-                                        teardown),
-        cmocka_unit_test_setup_teardown(a_leak_has_the_line_that_keeps, setup, teardown),
-        cmocka_unit_test_setup_teardown(what_rises_until_it_is_collected_may_be_garbage, setup,
-                                        teardown),
-        cmocka_unit_test_setup_teardown(garbage_that_waits_for_the_collector_is_no_leak, setup,
-                                        teardown),
-        cmocka_unit_test_setup_teardown(a_trifle_beside_the_loop_is_a_remark, setup, teardown),
-        cmocka_unit_test_setup_teardown(the_line_of_python_beside_a_thread_of_a_runtime_is_named,
-                                        setup, teardown),
-        cmocka_unit_test_setup_teardown(what_an_exit_handler_frees_is_said_beside_a_lighter_leak,
-                                        setup, teardown),
-        cmocka_unit_test_setup_teardown(a_trifle_beside_a_heavy_leak_is_no_finding, setup,
-                                        teardown),
-        cmocka_unit_test_setup_teardown(a_cache_that_fills_by_key_is_not_decided, setup, teardown),
-        cmocka_unit_test_setup_teardown(blocks_of_many_callers_are_not_one_that_grows, setup,
-                                        teardown),
-        cmocka_unit_test_setup_teardown(what_an_errand_keeps_is_a_remark, setup, teardown),
-        cmocka_unit_test_setup_teardown(few_steps_that_were_found_decide_nothing, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_table_that_grows_in_found_steps_is_no_leak, setup,
-                                        teardown),
-        cmocka_unit_test_setup_teardown(what_may_be_data_is_said, setup, teardown),
-        cmocka_unit_test_setup_teardown(survivors_begin_at_the_library_that_asked, setup, teardown),
-        cmocka_unit_test_setup_teardown(what_is_built_before_a_long_rest_may_be_data, setup,
-                                        teardown),
-        cmocka_unit_test_setup_teardown(what_a_collector_has_not_told_is_not_decided, setup,
-                                        teardown),
-        cmocka_unit_test_setup_teardown(turns_are_those_of_the_loop_that_leaks, setup, teardown),
-        cmocka_unit_test_setup_teardown(patterns_that_re_keeps_may_be_a_cache, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_list_of_what_stopped_does_not_grow, setup, teardown),
-        cmocka_unit_test_setup_teardown(who_keeps_what_is_given_again_comes_first, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_table_comes_before_blocks_beside_what_is_given_again,
-                                        setup, teardown),
-        cmocka_unit_test_setup_teardown(as_many_blocks_beside_what_is_given_again_come_first, setup,
-                                        teardown),
-        cmocka_unit_test_setup_teardown(what_is_given_again_alone_is_named_with_a_doubt, setup,
-                                        teardown),
-        cmocka_unit_test_setup_teardown(a_line_that_makes_and_keeps_is_in_no_doubt, setup,
-                                        teardown),
-        cmocka_unit_test_setup_teardown(
-            a_loop_that_ended_before_the_program_is_no_reason_to_be_calm, setup, teardown),
-        cmocka_unit_test_setup_teardown(what_was_loaded_before_the_work_is_no_leak, setup,
-                                        teardown),
-        cmocka_unit_test_setup_teardown(an_arena_that_doubles_is_no_reason_to_be_calm, setup,
-                                        teardown),
-        cmocka_unit_test_setup_teardown(few_blocks_of_data_are_no_doubt, setup, teardown),
-        cmocka_unit_test_setup_teardown(what_rises_in_few_blocks_is_no_reason_to_be_calm, setup,
-                                        teardown),
-        cmocka_unit_test_setup_teardown(what_rose_before_the_loop_did_its_work_is_no_leak, setup,
-                                        teardown),
-        cmocka_unit_test_setup_teardown(what_is_taken_and_given_back_does_not_rise, setup,
-                                        teardown),
-        cmocka_unit_test_setup_teardown(a_loop_that_ended_and_kept_a_trifle_is_no_leak, setup,
-                                        teardown),
-        cmocka_unit_test_setup_teardown(the_few_that_go_on_do_not_speak_for_the_others, setup,
-                                        teardown),
-        cmocka_unit_test_setup_teardown(a_device_that_could_not_be_judged_is_named, setup,
-                                        teardown),
-        cmocka_unit_test_setup_teardown(the_line_that_keeps_all_is_pointed_at, setup, teardown),
-        cmocka_unit_test_setup_teardown(what_a_killed_program_leaves_is_said_to_be_with_its_garbage,
-                                        setup, teardown),
-        cmocka_unit_test_setup_teardown(a_pass_that_has_not_ended_is_not_judged, setup, teardown),
-        cmocka_unit_test_setup_teardown(what_a_pass_frees_is_no_leak, setup, teardown),
-        cmocka_unit_test_setup_teardown(segments_of_a_pool_that_leaks_are_no_finding, setup,
-                                        teardown),
-        cmocka_unit_test_setup_teardown(what_stays_is_weighed_in_all_pools_together, setup,
-                                        teardown),
-        cmocka_unit_test_setup_teardown(a_line_that_keeps_blocks_in_two_pools_is_one_finding, setup,
-                                        teardown),
-        cmocka_unit_test_setup_teardown(a_few_names_beside_a_leak_are_no_finding, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_large_process_keeps_more_by_design, setup, teardown),
-        cmocka_unit_test_setup_teardown(few_marked_steps_do_not_silence_the_survivors, setup,
-                                        teardown),
+        STORY(late_frees_of_another_stack_hide_no_leak),
+        STORY(what_stays_in_two_phases_is_no_leak),
+        STORY(what_an_exit_handler_frees_may_be_a_leak),
+        STORY(what_goes_before_the_last_collection_is_no_garbage),
+        STORY(a_leak_has_the_line_that_keeps),
+        STORY(what_rises_until_it_is_collected_may_be_garbage),
+        STORY(garbage_that_waits_for_the_collector_is_no_leak),
+        STORY(a_trifle_beside_the_loop_is_a_remark),
+        STORY(the_line_of_python_beside_a_thread_of_a_runtime_is_named),
+        STORY(what_an_exit_handler_frees_is_said_beside_a_lighter_leak),
+        STORY(a_trifle_beside_a_heavy_leak_is_no_finding),
+        STORY(a_cache_that_fills_by_key_is_not_decided),
+        STORY(blocks_of_many_callers_are_not_one_that_grows),
+        STORY(what_an_errand_keeps_is_a_remark),
+        STORY(few_steps_that_were_found_decide_nothing),
+        STORY(a_table_that_grows_in_found_steps_is_no_leak),
+        STORY(what_may_be_data_is_said),
+        STORY(survivors_begin_at_the_library_that_asked),
+        STORY(what_is_built_before_a_long_rest_may_be_data),
+        STORY(what_a_collector_has_not_told_is_not_decided),
+        STORY(turns_are_those_of_the_loop_that_leaks),
+        STORY(patterns_that_re_keeps_may_be_a_cache),
+        STORY(a_list_of_what_stopped_does_not_grow),
+        STORY(who_keeps_what_is_given_again_comes_first),
+        STORY(a_table_comes_before_blocks_beside_what_is_given_again),
+        STORY(as_many_blocks_beside_what_is_given_again_come_first),
+        STORY(what_is_given_again_alone_is_named_with_a_doubt),
+        STORY(a_line_that_makes_and_keeps_is_in_no_doubt),
+        STORY(a_loop_that_ended_before_the_program_is_no_reason_to_be_calm),
+        STORY(what_was_loaded_before_the_work_is_no_leak),
+        STORY(an_arena_that_doubles_is_no_reason_to_be_calm),
+        STORY(few_blocks_of_data_are_no_doubt),
+        STORY(what_rises_in_few_blocks_is_no_reason_to_be_calm),
+        STORY(what_rose_before_the_loop_did_its_work_is_no_leak),
+        STORY(what_is_taken_and_given_back_does_not_rise),
+        STORY(a_loop_that_ended_and_kept_a_trifle_is_no_leak),
+        STORY(the_few_that_go_on_do_not_speak_for_the_others),
+        STORY(a_device_that_could_not_be_judged_is_named),
+        STORY(the_line_that_keeps_all_is_pointed_at),
+        STORY(what_a_killed_program_leaves_is_said_to_be_with_its_garbage),
+        STORY(a_pass_that_has_not_ended_is_not_judged),
+        STORY(what_a_pass_frees_is_no_leak),
+        STORY(segments_of_a_pool_that_leaks_are_no_finding),
+        STORY(what_stays_is_weighed_in_all_pools_together),
+        STORY(a_line_that_keeps_blocks_in_two_pools_is_one_finding),
+        STORY(a_few_names_beside_a_leak_are_no_finding),
+        STORY(a_large_process_keeps_more_by_design),
+        STORY(few_marked_steps_do_not_silence_the_survivors),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

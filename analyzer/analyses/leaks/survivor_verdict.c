@@ -642,8 +642,8 @@ static void say_that_waits(const struct question *question, struct report *repor
 }
 
 /* What was made in the loop was not made to its end, or that was one step. */
-static void say_device(const struct question *question, struct report *report,
-                       const struct survivors *survivors)
+static void say_pool(const struct question *question, struct report *report,
+                     const struct survivors *survivors)
 {
     struct arena *texts = report_arena(report);
     const struct survivor_process *pass = survivors_in_one_pass(survivors);
@@ -690,8 +690,8 @@ bool survivors_say_doubts(const struct question *question, struct report *report
             "of up to 512 bytes, and they are not recorded; --call-stack=python or "
             "PYTHONMALLOC=malloc has them recorded. Of the rest nothing was found to leak.");
         break;
-    case LEAK_DOUBT_DEVICE:
-        say_device(question, report, survivors);
+    case LEAK_DOUBT_POOL:
+        say_pool(question, report, survivors);
         break;
     case LEAK_DOUBT_MISSING:
         report_verdict(report, RANK_LEAKS, SEEN_NO_LEAK_SENTENCE);

@@ -9,10 +9,8 @@ static const char *const makers_of_tracked[] = {"PyList_New", "PyDict_New", "new
 /* ... for another, or for the keys of a dict, unless a larger table of keys is wanted. */
 static const char *const makers_of_others[] = {"PyFloat_FromDouble", "new_keys_object"};
 static const char *const growers[] = {"dictresize", "insertion_resize"};
-/* How the names of these allocators begin; the first are of what is tracked. */
+/* How the names of allocators begin that are of what is tracked. */
 static const char *const tracked_starts[] = {"_PyObject_GC_", "gc_alloc"};
-static const char *const other_starts[] = {"_PyObject_", "PyObject_", "PyMem_", "_PyMem_",
-                                           "pymalloc_"};
 
 #define COUNT(list) (sizeof(list) / sizeof((list)[0]))
 
@@ -24,10 +22,10 @@ static bool is_one_of(const char *function, const char *const *names, size_t cou
     return false;
 }
 
-static bool starts_with_one_of(const char *function, const char *const *starts, size_t count)
+static bool is_of_tracked(const char *function)
 {
-    for (size_t i = 0; i < count; i++)
-        if (strncmp(function, starts[i], strlen(starts[i])) == 0)
+    for (size_t i = 0; i < COUNT(tracked_starts); i++)
+        if (strncmp(function, tracked_starts[i], strlen(tracked_starts[i])) == 0)
             return true;
     return false;
 }
@@ -61,9 +59,9 @@ bool is_given_again(const struct symbol_frame *frames, size_t count)
     size_t asker = 0;
 
     for (; asker < count && !frames[asker].is_python; asker++) {
-        if (starts_with_one_of(frames[asker].function, tracked_starts, COUNT(tracked_starts)))
+        if (is_of_tracked(frames[asker].function))
             is_tracked = true;
-        else if (!starts_with_one_of(frames[asker].function, other_starts, COUNT(other_starts)))
+        else if (!frames[asker].is_allocator)
             break;
     }
     /* There is an outer frame, as one of them is of Python. */

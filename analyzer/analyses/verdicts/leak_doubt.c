@@ -17,7 +17,7 @@ const char *leak_doubt_word(enum leak_doubt doubt)
         [LEAK_DOUBT_NONE] = "",           [LEAK_DOUBT_BLOCKS] = "blocks",
         [LEAK_DOUBT_STEPS] = "steps",     [LEAK_DOUBT_HIDDEN] = "hidden",
         [LEAK_DOUBT_UNSEEN] = "unseen",   [LEAK_DOUBT_LOOP] = "loop",
-        [LEAK_DOUBT_TURNS] = "turns",     [LEAK_DOUBT_DEVICE] = "device",
+        [LEAK_DOUBT_TURNS] = "turns",     [LEAK_DOUBT_POOL] = "device",
         [LEAK_DOUBT_MISSING] = "missing", [LEAK_DOUBT_OLDER] = "older",
         [LEAK_DOUBT_WAITING] = "waiting", [LEAK_DOUBT_RISE] = "rise",
     };
@@ -63,7 +63,7 @@ const char *leak_doubt_reason(enum leak_doubt doubt)
     case LEAK_DOUBT_RISE:
         return translated("what the process holds rises to the end, and no stack alone tells why: "
                           "mark steps to judge it");
-    case LEAK_DOUBT_DEVICE:
+    case LEAK_DOUBT_POOL:
         return translated("leaks of one kind of memory cannot be judged: what was made there in "
                           "the loop was not made to its end; run the job longer, or mark steps");
     case LEAK_DOUBT_MISSING:
@@ -127,7 +127,7 @@ static enum leak_doubt doubt_of_survivors(const struct question *question,
         return LEAK_DOUBT_RISE;
     if (!do_steps_decide && (survivors_lack_pool(survivors, question->tally, &ledger) ||
                              survivors_in_one_pass(survivors)))
-        return LEAK_DOUBT_DEVICE;
+        return LEAK_DOUBT_POOL;
     return LEAK_DOUBT_NONE;
 }
 
