@@ -145,6 +145,29 @@ static void a_heap_that_grew_meanwhile_is_split_up_to_its_old_end(void **state)
     account_release(&account);
 }
 
+/* Linux 6.18 says a mapping once more, whole, if it grew between two reads of smaps. */
+static void a_mapping_that_is_said_twice_counts_once(void **state)
+{
+    struct fake_process fake;
+    struct account account;
+
+    (void)state;
+    begin(&fake);
+    fake_mapping(&fake, HEAP, HEAP + MIB, "rw-p", 0, "[heap]", MIB, 1);
+    fake_mapping(&fake, HEAP, HEAP + 2 * MIB, "rw-p", 0, "[heap]", 2 * MIB, 1);
+    fake_mapping(&fake, ARENA, ARENA + MIB, "r--p", 9, "/data", MIB, 1);
+    fake_mapping(&fake, ARENA + MIB, ARENA + 2 * MIB, "rw-p", 9, "/data", MIB, 1);
+    fake_heap(&fake, HEAP, HEAP + 2 * MIB, 16 * KIB, 21);
+    fake_process_end(&fake, -(uint64_t)MIB);
+    assert_int_equal(account_take(fake.folder, ACCOUNT_WHOLE, &account), 0);
+    assert_adds_up(&account);
+    assert_int_equal(account.figures[ACCOUNT_FIGURE_RESIDENT], 4 * MIB);
+    assert_int_equal(account.figures[ACCOUNT_FIGURE_MAPPINGS], 3);
+    assert_int_equal(account.figures[ACCOUNT_FIGURE_DOUBTS] & (ACCOUNT_MORE | ACCOUNT_LESS), 0);
+    assert_int_equal(part_bytes(&account, ACCOUNT_BLOCKS), 11 * 16 * KIB - 11 * 8);
+    account_release(&account);
+}
+
 /* The cache of the first thread holds three blocks of 32 bytes and one of 48; the arena, two chunks
  * in its first fast bin, mixed with their places. */
 static void caches_and_fast_bins_are_kept_not_used(void **state)
@@ -677,6 +700,7 @@ int main(void)
         cmocka_unit_test(pages_that_are_not_resident_are_not_kept),
         cmocka_unit_test(a_heap_of_another_layout_is_not_split),
         cmocka_unit_test(a_heap_that_grew_meanwhile_is_split_up_to_its_old_end),
+        cmocka_unit_test(a_mapping_that_is_said_twice_counts_once),
         cmocka_unit_test(caches_and_fast_bins_are_kept_not_used),
         cmocka_unit_test(another_arena_is_found_at_its_address),
         cmocka_unit_test(blocks_with_mappings_of_their_own_are_found_among_others),

@@ -26,6 +26,18 @@ static struct mapping *row_add(struct mappings *mappings)
     return memset(&mappings->rows[mappings->count++], 0, sizeof(*mappings->rows));
 }
 
+/* Linux 6.18 says a mapping once more, whole, if it grew where a read of smaps ended: the newest row
+ * of an address holds. What they called it goes with them; no later row has it yet. */
+static void rows_drop_from(struct mappings *mappings, uint64_t start)
+{
+    while (mappings->count && mappings->rows[mappings->count - 1].end > start) {
+        const struct mapping *row = &mappings->rows[--mappings->count];
+
+        if (row->begins_name)
+            free((char *)row->name);
+    }
+}
+
 /* Neighbours of one file share its name. */
 static bool name_set(struct mappings *mappings, struct mapping *row, const char *name)
 {
@@ -99,6 +111,7 @@ static int lines_read(struct mappings *mappings, FILE *file)
         }
         if (!head_parse(line, &head, &name))
             continue;
+        rows_drop_from(mappings, head.start);
         row = row_add(mappings);
         if (!row) {
             result = ENOMEM;
