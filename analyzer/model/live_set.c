@@ -189,11 +189,12 @@ static struct live_place slot_take(struct live_bucket *home, const struct live_b
 /* Puts the blocks of a bucket that was copied and emptied where they belong now. */
 static bool bucket_rehome(struct live_set *set, const struct live_bucket *old)
 {
-    for (unsigned i = 0; i < LIVE_BUCKET_BLOCKS; i++) {
+    unsigned used = ~live_slots_free(old) & ((1u << LIVE_BUCKET_BLOCKS) - 1);
+
+    for (; used; used &= used - 1) {
+        unsigned i = (unsigned)__builtin_ctz(used);
         struct live_place place;
 
-        if (!old->group[i])
-            continue;
         place = slot_take(live_home(set, live_hash(old->address[i])), end_of(set));
         if (!place.bucket)
             return false;
@@ -230,11 +231,20 @@ static bool rehome_all(struct live_set *set, size_t old_bucket_count)
     return is_ok;
 }
 
+/* To move a block costs more than to put it, so a small set is moved seldom. */
+static size_t larger_count(size_t bucket_count)
+{
+    enum { leap_buckets = 1 << 14 };
+
+    if (bucket_count <= leap_buckets)
+        return bucket_count * 4;
+    return is_roomy(bucket_count * 2) ? bucket_count * 2 : bucket_count + bucket_count / 5;
+}
+
 static bool grow(struct live_set *set)
 {
     size_t old_bucket_count = set->bucket_count;
-    size_t bucket_count =
-        old_bucket_count + old_bucket_count / (is_roomy(old_bucket_count) ? 2 : 5);
+    size_t bucket_count = larger_count(old_bucket_count);
 
     if (bucket_count > UINT32_MAX || !stretch_extend(&set->stretch, buckets_bytes(bucket_count)))
         return false;
