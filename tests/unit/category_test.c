@@ -133,6 +133,28 @@ static void an_owner_says_it_of_any_pool(void **state)
                         "At its peak, 40.0 MiB of the 40.0 MiB of hal device 0: weights.");
 }
 
+static void take_for(const char *owner, uint64_t address, uint64_t size_bytes)
+{
+    uint32_t text = event_list_text(&list, owner);
+
+    event_list_add(&list, (struct event){.kind = EVENT_TAG_BEGIN, .text = text});
+    take("hal", (struct event){.address = address, .value = size_bytes}, "load");
+    event_list_add(&list, (struct event){.kind = EVENT_TAG_END, .text = text});
+}
+
+/* One alone reads as if nothing else were as large. */
+static void parts_that_have_half_of_the_largest_are_named_beside_it(void **state)
+{
+    (void)state;
+    take_for("model@weight", 1 * MIB, 20 * MIB);
+    take_for("optimizer@state", 100 * MIB, 40 * MIB);
+    take_for("model@grad", 200 * MIB, 19 * MIB);
+    ask();
+    assert_string_equal(report_verdict_at(report, 0),
+                        "At its peak, 40.0 MiB of the 79.0 MiB of hal device 0: optimizer state; "
+                        "20.0 MiB: weights.");
+}
+
 static void the_module_of_the_driver_says_it(void **state)
 {
     const struct mt_place hccl = {.device = 0, .kind = MT_KIND_DEVICE, .module = 3};
@@ -156,6 +178,7 @@ int main(void)
         CATEGORY_TEST(lives_in_the_pool_of_the_driver_are_not),
         CATEGORY_TEST(lives_in_the_heap_of_a_program_are_not),
         CATEGORY_TEST(an_owner_says_it_of_any_pool),
+        CATEGORY_TEST(parts_that_have_half_of_the_largest_are_named_beside_it),
         CATEGORY_TEST(the_module_of_the_driver_says_it),
     };
 

@@ -26,8 +26,8 @@ static struct mapping *row_add(struct mappings *mappings)
     return memset(&mappings->rows[mappings->count++], 0, sizeof(*mappings->rows));
 }
 
-/* Linux 6.18 says a mapping once more, whole, if it grew where a read of smaps ended: the newest row
- * of an address holds. What they called it goes with them; no later row has it yet. */
+/* Linux 6.18 says a mapping once more, whole, if it grew where a read of smaps ended: the newest
+ * row of an address holds. What they called it goes with them; no later row has it yet. */
 static void rows_drop_from(struct mappings *mappings, uint64_t start)
 {
     while (mappings->count && mappings->rows[mappings->count - 1].end > start) {

@@ -71,42 +71,76 @@ static void add_ledger(const struct question *question, struct report *report,
 }
 
 /* "weights" where somebody says so. How long a block lives is seen; what it is for is guessed. */
-static const char *label_best(struct report *report, enum category best, const struct share *share)
+static const char *label_part(struct report *report, enum category category,
+                              const struct share *share)
 {
     uint64_t percent = share->bytes >= 100 ? sure_percent(share) : 100;
 
     if (percent >= 100)
-        return category_name(best);
+        return category_name(category);
     return report_text(
         report, "%s%s (%" PRIu64 " %% sure, by %s)",
-        best <= CATEGORY_ACTIVATIONS ? translated("probably ") : "",
-        translated(category_name(best)), percent,
+        category <= CATEGORY_ACTIVATIONS ? translated("probably ") : "",
+        translated(category_name(category)), percent,
         translated(share->is_by_callers ? "names of functions" : "how long blocks live"));
+}
+
+static enum category largest_but(const struct ledger_shares *shares, const bool *left_out)
+{
+    enum category best = CATEGORY_UNKNOWN;
+    uint64_t best_bytes = 0;
+
+    for (int i = 0; i < CATEGORY_COUNT; i++)
+        if (!left_out[i] && shares->rows[i].bytes > best_bytes) {
+            best = (enum category)i;
+            best_bytes = shares->rows[i].bytes;
+        }
+    return best;
+}
+
+/* The largest part, and up to two more that have at least half as much. */
+static const char *label_largest(struct report *report, const struct ledger_shares *shares,
+                                 enum category best)
+{
+    enum { MORE_MOST = 2 };
+    bool left_out[CATEGORY_COUNT] = {[CATEGORY_UNKNOWN] = true};
+    const char *said = label_part(report, best, &shares->rows[best]);
+
+    left_out[best] = true;
+    for (int i = 0; i < MORE_MOST; i++) {
+        enum category next = largest_but(shares, left_out);
+        const struct share *share = &shares->rows[next];
+
+        if (next == CATEGORY_UNKNOWN || share->bytes < shares->rows[best].bytes / 2)
+            break;
+        left_out[next] = true;
+        said =
+            report_text(report, "%s; %s: %s", said, label_size(report_arena(report), share->bytes),
+                        label_part(report, next, share));
+    }
+    return said;
 }
 
 static void add_verdict(const struct question *question, struct report *report, uint16_t index,
                         const struct ledger_shares *shares)
 {
+    static const bool nothing[CATEGORY_COUNT];
     struct arena *texts = report_arena(report);
-    int best = 0;
+    enum category best = largest_but(shares, nothing);
+    const struct share *share = &shares->rows[best];
 
-    for (int i = 1; i < CATEGORY_COUNT; i++)
-        if (shares->rows[i].bytes > shares->rows[best].bytes)
-            best = i;
-    if (best == CATEGORY_UNKNOWN && !shares->rows[best].bytes)
+    if (!share->bytes)
         return;
     if (best == CATEGORY_UNKNOWN)
-        report_note(report, 0,
-                    report_text(report,
-                                "%s: %s not classified: without an owner, and with too few steps",
-                                label_ledger(question, texts, index),
-                                label_size(texts, shares->rows[best].bytes)));
+        report_note(
+            report, 0,
+            report_text(report, "%s: %s not classified: without an owner, and with too few steps",
+                        label_ledger(question, texts, index), label_size(texts, share->bytes)));
     else
         report_verdict(report, RANK_MODULES, "At its peak, %s of the %s of %s: %s.",
-                       label_size(texts, shares->rows[best].bytes),
+                       label_size(texts, share->bytes),
                        label_size(texts, tally_ledger_at(question->tally, index)->peak_bytes),
-                       label_ledger(question, texts, index),
-                       label_best(report, (enum category)best, &shares->rows[best]));
+                       label_ledger(question, texts, index), label_largest(report, shares, best));
 }
 
 void analyse_categories(const struct question *question, struct report *report)
