@@ -46,6 +46,7 @@ struct reading {
     uint32_t free_row;              /* number + 1 of the newest that is free; 0: none */
     struct stretch stretch;         /* the rows */
     uint64_t born_count;
+    uint64_t born_before;      /* of these: in the processes before */
     const struct event *batch; /* its first event is number event_count + 1 */
     const struct event *piece; /* the first event of what is fed */
     uint64_t event_count;
@@ -272,11 +273,42 @@ static void keep_survivor(void *context, const struct live_block *block)
         (struct survivor){survivors->reading->rows[block->birth].index, *block};
 }
 
-static int by_index(const void *a, const void *b)
-{
-    const struct survivor *left = a, *right = b;
+/* The survivors among 64 blocks that were born one after the other. */
+struct age_word {
+    uint64_t bits;
+    size_t older_count; /* survivors that are older than these */
+};
 
-    return (left->index > right->index) - (left->index < right->index);
+/* order[i]: the one that i others are older than. False when there is no memory. */
+static bool sort_by_age(const struct survivors *survivors, const struct survivor **order)
+{
+    enum { BITS = 64 };
+    uint64_t first = survivors->reading->born_before;
+    size_t word_count = (size_t)(survivors->reading->born_count - first) / BITS + 1;
+    struct age_word *words = calloc(word_count, sizeof(*words));
+    size_t older_count = 0;
+
+    if (!words)
+        return false;
+    for (size_t i = 0; i < survivors->count; i++) {
+        uint64_t age = survivors->rows[i].index - first;
+
+        words[age / BITS].bits |= UINT64_C(1) << age % BITS;
+    }
+    for (size_t i = 0; i < word_count; i++) {
+        words[i].older_count = older_count;
+        older_count += (size_t)__builtin_popcountll(words[i].bits);
+    }
+    MT_ASSERT(older_count == survivors->count);
+    for (size_t i = 0; i < survivors->count; i++) {
+        uint64_t age = survivors->rows[i].index - first;
+        const struct age_word *word = &words[age / BITS];
+        uint64_t older = word->bits & ((UINT64_C(1) << age % BITS) - 1);
+
+        order[word->older_count + (size_t)__builtin_popcountll(older)] = &survivors->rows[i];
+    }
+    free(words);
+    return true;
 }
 
 static void tell_survivor(struct reading *reading, const struct survivor *survivor)
@@ -304,26 +336,31 @@ static void rows_check(const struct reading *reading, size_t alive_count)
 }
 
 /* What is alive at the end of a process, oldest first. */
-static void process_end(struct reading *reading, uint16_t process)
+static void tell_survivors(struct reading *reading)
 {
     struct survivors survivors = {.reading = reading};
+    const struct survivor **order = malloc((reading->row_count + 1) * sizeof(*order));
 
-    tell_process_over(reading, process);
     survivors.rows = malloc((reading->row_count + 1) * sizeof(*survivors.rows));
-    if (!survivors.rows) {
-        reading->has_failed = true;
-        return;
-    }
-    tally_each_live(reading->tally, keep_survivor, &survivors);
-    if (!reading->has_failed)
+    reading->has_failed |= !survivors.rows || !order;
+    if (!reading->has_failed) { /* then each block has a row of its own */
+        tally_each_live(reading->tally, keep_survivor, &survivors);
         rows_check(reading, survivors.count);
-    if (survivors.count)
-        qsort(survivors.rows, survivors.count, sizeof(*survivors.rows), by_index);
-    for (size_t i = 0; i < survivors.count; i++)
-        tell_survivor(reading, &survivors.rows[i]);
+        reading->has_failed = !sort_by_age(&survivors, order);
+        for (size_t i = 0; i < survivors.count && !reading->has_failed; i++)
+            tell_survivor(reading, order[i]);
+    }
     free(survivors.rows);
+    free(order);
+}
+
+static void process_end(struct reading *reading, uint16_t process)
+{
+    tell_process_over(reading, process);
+    tell_survivors(reading);
     reading->row_count = 0;
     reading->free_row = 0;
+    reading->born_before = reading->born_count;
 }
 
 static enum mt_result status_of(const struct reading *reading, struct mt_error *error)

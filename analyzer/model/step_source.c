@@ -142,8 +142,10 @@ static size_t plain_count(struct step_source *source)
         return 0;
     while (count < left && events[count].kind != EVENT_STEP_BEGIN &&
            events[count].kind != EVENT_STEP_END &&
-           !(source->has_own_steps && begins_step(source, &events[count])))
+           !(source->has_own_steps && begins_step(source, &events[count]))) {
+        event_fetch_ahead(&events[count]);
         count++;
+    }
     return count;
 }
 

@@ -578,8 +578,10 @@ HOT void alloc_comes(const struct tally *tally, const struct event *event)
 static void hash_all(const struct tally *tally, const struct event *events, size_t count,
                      uint64_t *hashes)
 {
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
+        event_fetch_ahead(&events[i]);
         hashes[i] = live_hash(events[i].address);
+    }
     for (size_t i = 0; i < FETCH_AHEAD; i++)
         hashes[count + i] = hashes[count - 1];
     for (size_t i = 0; i < FETCH_AHEAD && i < count; i++)

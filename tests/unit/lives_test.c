@@ -31,6 +31,7 @@ struct fixture {
     size_t expected_count;
     size_t born_count, over_count, event_seen, process_over_count;
     size_t stop_after;
+    uint64_t survivor_next; /* that survivors come oldest first */
     uint16_t pools[2];
 };
 
@@ -83,6 +84,10 @@ static bool on_over(void *context, const struct life *life)
     struct fixture *f = context;
 
     assert_int_equal(life->freed_ns, expected_at(f, life)->freed_ns);
+    if (life->freed_ns == UINT64_MAX) {
+        assert_true(life->index >= f->survivor_next);
+        f->survivor_next = life->index + 1;
+    }
     f->over_count++;
     return true;
 }
