@@ -12,6 +12,8 @@
 
 #include "account_analyses.h"
 #include "event_list.h"
+#include "language.h"
+#include "sentence.h"
 
 #define MIB (UINT64_C(1) << 20)
 
@@ -155,6 +157,20 @@ static void parts_that_have_half_of_the_largest_are_named_beside_it(void **state
                         "20.0 MiB: weights.");
 }
 
+static void parts_have_their_names_in_the_language_that_is_asked_for(void **state)
+{
+    const char *said;
+
+    (void)state;
+    take_for("optimizer@state", 100 * MIB, 40 * MIB);
+    assert_true(language_choose("zh"));
+    ask();
+    said = report_verdict_at(report, 0);
+    assert_non_null(strstr(said, translated("optimizer state")));
+    assert_null(strstr(said, "optimizer state"));
+    assert_true(language_choose("en"));
+}
+
 static void the_module_of_the_driver_says_it(void **state)
 {
     const struct mt_place hccl = {.device = 0, .kind = MT_KIND_DEVICE, .module = 3};
@@ -179,6 +195,7 @@ int main(void)
         CATEGORY_TEST(lives_in_the_heap_of_a_program_are_not),
         CATEGORY_TEST(an_owner_says_it_of_any_pool),
         CATEGORY_TEST(parts_that_have_half_of_the_largest_are_named_beside_it),
+        CATEGORY_TEST(parts_have_their_names_in_the_language_that_is_asked_for),
         CATEGORY_TEST(the_module_of_the_driver_says_it),
     };
 

@@ -77,7 +77,7 @@ static const char *label_part(struct report *report, enum category category,
     uint64_t percent = share->bytes >= 100 ? sure_percent(share) : 100;
 
     if (percent >= 100)
-        return category_name(category);
+        return translated(category_name(category));
     return report_text(
         report, "%s%s (%" PRIu64 " %% sure, by %s)",
         category <= CATEGORY_ACTIVATIONS ? translated("probably ") : "",

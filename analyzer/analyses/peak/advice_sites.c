@@ -12,6 +12,7 @@
 #include "ledger_layers.h"
 #include "peak_rules.h"
 #include "peak_trial.h"
+#include "sentence.h"
 
 enum {
     gradients_percent = 5, /* of the peak */
@@ -157,7 +158,7 @@ static void look_for_category(const struct rule *rule, const struct evidence *ev
                             label_size(report_arena(evidence->report), bytes[i]),
                             label_size(report_arena(evidence->report), ledger->peak_bytes),
                             label_ledger(question, report_arena(evidence->report), (uint16_t)i),
-                            category_name(category)),
+                            translated(category_name(category))),
                 bytes[i], true);
     }
     free(bytes);
