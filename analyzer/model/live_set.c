@@ -35,7 +35,7 @@ static size_t buckets_bytes(size_t bucket_count)
  */
 static bool is_roomy(size_t bucket_count)
 {
-    return buckets_bytes(bucket_count) <= roomy_bytes;
+    return bucket_count * sizeof(struct live_bucket) <= roomy_bytes;
 }
 
 static size_t limit_of(size_t bucket_count)

@@ -10,11 +10,10 @@
  *
  * The buckets are one stretch of reserved address space. Up to 128 MiB the set is at most 2/5 full
  * and grows to twice or four times as much, as speed counts more; beyond, it grows by a fifth when
- * it is 5/6 full. It grows in place: buckets are
- * emptied from the end, and as a hash scaled to more buckets never moves down, a block always goes
- * to where nobody is waiting any more. So a block of a large set costs 26 to 31 bytes, and growing
- * needs no second copy. Two pools can hand out the same address: the caller tells blocks apart by
- * their group.
+ * it is 5/6 full. It grows in place: buckets are emptied from the end, and as a hash scaled to more
+ * buckets never moves down, a block always goes to where nobody is waiting any more. So a block of
+ * a large set costs 26 to 31 bytes, and growing needs no second copy. Two pools can hand out the
+ * same address: the caller tells blocks apart by their group.
  */
 #ifndef LEAKTIDE_MODEL_LIVE_SET_H
 #define LEAKTIDE_MODEL_LIVE_SET_H

@@ -273,37 +273,54 @@ static void keep_survivor(void *context, const struct live_block *block)
         (struct survivor){survivors->reading->rows[block->birth].index, *block};
 }
 
-/* The survivors among 64 blocks that were born one after the other. */
+enum { AGE_BITS = 64 };
+
+/* The survivors among AGE_BITS blocks that were born one after the other. */
 struct age_word {
     uint64_t bits;
     size_t older_count; /* survivors that are older than these */
 };
 
-/* order[i]: the one that i others are older than. False when there is no memory. */
-static bool sort_by_age(const struct survivors *survivors, const struct survivor **order)
+/* How many blocks of the process are older. */
+static uint64_t age_rank(const struct survivors *survivors, size_t i)
 {
-    enum { BITS = 64 };
-    uint64_t first = survivors->reading->born_before;
-    size_t word_count = (size_t)(survivors->reading->born_count - first) / BITS + 1;
-    struct age_word *words = calloc(word_count, sizeof(*words));
+    return survivors->rows[i].index - survivors->reading->born_before;
+}
+
+/* One for AGE_BITS births of the process each; NULL without memory. */
+static struct age_word *age_words_make(const struct survivors *survivors)
+{
+    const struct reading *reading = survivors->reading;
+    size_t count = (size_t)(reading->born_count - reading->born_before) / AGE_BITS + 1;
+    struct age_word *words = calloc(count, sizeof(*words));
     size_t older_count = 0;
 
     if (!words)
-        return false;
+        return NULL;
     for (size_t i = 0; i < survivors->count; i++) {
-        uint64_t age = survivors->rows[i].index - first;
+        uint64_t rank = age_rank(survivors, i);
 
-        words[age / BITS].bits |= UINT64_C(1) << age % BITS;
+        words[rank / AGE_BITS].bits |= UINT64_C(1) << rank % AGE_BITS;
     }
-    for (size_t i = 0; i < word_count; i++) {
+    for (size_t i = 0; i < count; i++) {
         words[i].older_count = older_count;
         older_count += (size_t)__builtin_popcountll(words[i].bits);
     }
     MT_ASSERT(older_count == survivors->count);
+    return words;
+}
+
+/* order[i]: the one that i others are older than. False when there is no memory. */
+static bool sort_by_age(const struct survivors *survivors, const struct survivor **order)
+{
+    struct age_word *words = age_words_make(survivors);
+
+    if (!words)
+        return false;
     for (size_t i = 0; i < survivors->count; i++) {
-        uint64_t age = survivors->rows[i].index - first;
-        const struct age_word *word = &words[age / BITS];
-        uint64_t older = word->bits & ((UINT64_C(1) << age % BITS) - 1);
+        uint64_t rank = age_rank(survivors, i);
+        const struct age_word *word = &words[rank / AGE_BITS];
+        uint64_t older = word->bits & ((UINT64_C(1) << rank % AGE_BITS) - 1);
 
         order[word->older_count + (size_t)__builtin_popcountll(older)] = &survivors->rows[i];
     }

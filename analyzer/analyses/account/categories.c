@@ -85,6 +85,7 @@ static const char *label_part(struct report *report, enum category category,
         translated(share->is_by_callers ? "names of functions" : "how long blocks live"));
 }
 
+/* CATEGORY_UNKNOWN also where nothing is left. */
 static enum category largest_but(const struct ledger_shares *shares, const bool *left_out)
 {
     enum category best = CATEGORY_UNKNOWN;

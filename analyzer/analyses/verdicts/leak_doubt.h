@@ -19,8 +19,8 @@ enum leak_doubt {
     LEAK_DOUBT_TURNS,   /* what stays may be a leak, a cache that fills, or garbage */
     LEAK_DOUBT_WAITING, /* what stays is let go at the interpreter's end: garbage, or a leak */
     LEAK_DOUBT_RISE,    /* what it holds rises to the end, and no stack tells why */
-    LEAK_DOUBT_POOL, /* what was made on a device, or much of what stays, in the loop was not made
-                          to its end */
+    LEAK_DOUBT_POOL,    /* what was made in the loop on a device, or much of what stays, was not
+                           made to its end */
     LEAK_DOUBT_MISSING, /* much of the recording could not be read */
     LEAK_DOUBT_OLDER,   /* a summary that does not tell */
     LEAK_DOUBT_COUNT
