@@ -75,13 +75,12 @@ static const char *label_part(struct report *report, enum category category,
                               const struct share *share)
 {
     uint64_t percent = share->bytes >= 100 ? sure_percent(share) : 100;
+    const char *label = category_label(report_arena(report), category, percent >= 100);
 
     if (percent >= 100)
-        return translated(category_name(category));
+        return label;
     return report_text(
-        report, "%s%s (%" PRIu64 " %% sure, by %s)",
-        category <= CATEGORY_ACTIVATIONS ? translated("probably ") : "",
-        translated(category_name(category)), percent,
+        report, "%s (%" PRIu64 " %% sure, by %s)", label, percent,
         translated(share->is_by_callers ? "names of functions" : "how long blocks live"));
 }
 

@@ -12,7 +12,6 @@
 #include "ledger_layers.h"
 #include "peak_rules.h"
 #include "peak_trial.h"
-#include "sentence.h"
 
 enum {
     gradients_percent = 5, /* of the peak */
@@ -122,46 +121,56 @@ static void look_for_unused(const struct rule *rule, const struct evidence *evid
         }
     }
 }
-/* By ledger: what blocks of a category held when it was highest. NULL without memory. */
-static uint64_t *held_by_category(const struct question *question, enum category category)
+
+/* What blocks of a category held when a ledger was highest. */
+struct held {
+    uint64_t bytes;
+    bool is_guessed; /* of some of them */
+};
+
+/* By ledger. NULL without memory. */
+static struct held *held_by_category(const struct question *question, enum category category)
 {
     const struct tally *tally = question->tally;
-    uint64_t *bytes = calloc(tally_ledger_count(tally) + 1, sizeof(*bytes));
+    struct held *rows = calloc(tally_ledger_count(tally) + 1, sizeof(*rows));
 
-    for (size_t i = 1; bytes && i < tally_group_count(tally); i++) {
+    for (size_t i = 1; rows && i < tally_group_count(tally); i++) {
         uint64_t held_bytes = group_at_peak(tally, i).bytes;
+        struct held *held = &rows[tally_group_at(tally, i)->ledger];
         struct category_guess guess;
 
         if (!held_bytes)
             continue;
         guess = category_of(question, i);
-        if (guess.category == category && guess.confidence_percent >= sure_percent)
-            bytes[tally_group_at(tally, i)->ledger] += held_bytes;
+        if (guess.category == category && guess.confidence_percent >= sure_percent) {
+            held->bytes += held_bytes;
+            held->is_guessed |= guess.confidence_percent < 100;
+        }
     }
-    return bytes;
+    return rows;
 }
 
 static void look_for_category(const struct rule *rule, const struct evidence *evidence,
                               struct advices *advices, enum category category)
 {
     const struct question *question = evidence->question;
-    uint64_t *bytes = held_by_category(question, category);
+    struct arena *texts = report_arena(evidence->report);
+    struct held *rows = held_by_category(question, category);
 
-    for (size_t i = 0; bytes && i < tally_ledger_count(question->tally); i++) {
+    for (size_t i = 0; rows && i < tally_ledger_count(question->tally); i++) {
         const struct ledger *ledger = tally_ledger_at(question->tally, i);
 
         if (ledger->kind == LEDGER_MEMORY && !ledger_is_cut_up(question->tally, ledger) &&
-            percent_of(bytes[i], ledger->peak_bytes) >= category_percent)
-            advice_add(
-                advices, rule,
-                report_text(evidence->report, "%s of the %s of %s at its peak are %s",
-                            label_size(report_arena(evidence->report), bytes[i]),
-                            label_size(report_arena(evidence->report), ledger->peak_bytes),
-                            label_ledger(question, report_arena(evidence->report), (uint16_t)i),
-                            translated(category_name(category))),
-                bytes[i], true);
+            percent_of(rows[i].bytes, ledger->peak_bytes) >= category_percent)
+            advice_add(advices, rule,
+                       report_text(evidence->report, "%s of the %s of %s at its peak are %s",
+                                   label_size(texts, rows[i].bytes),
+                                   label_size(texts, ledger->peak_bytes),
+                                   label_ledger(question, texts, (uint16_t)i),
+                                   category_label(texts, category, !rows[i].is_guessed)),
+                       rows[i].bytes, true);
     }
-    free(bytes);
+    free(rows);
 }
 
 static void look_for_activations(const struct rule *rule, const struct evidence *evidence,

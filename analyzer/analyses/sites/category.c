@@ -9,6 +9,7 @@
 
 #include "driver_modules.h"
 #include "ledger_layers.h"
+#include "sentence.h"
 
 enum {
     SAID = 100,
@@ -37,6 +38,15 @@ const char *category_name(enum category category)
     };
 
     return names[category];
+}
+
+const char *category_label(struct arena *texts, enum category category, bool is_said)
+{
+    const char *name = translated(category_name(category));
+
+    return is_said || category > CATEGORY_ACTIVATIONS
+               ? name
+               : arena_format(texts, "%s%s", translated("probably "), name);
 }
 
 /* In owners, pools and modules of the driver. */

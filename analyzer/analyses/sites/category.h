@@ -34,6 +34,9 @@ struct category_guess {
 };
 
 const char *category_name(enum category category);
+/* As people read it: "weights"; "probably weights", unless somebody said so. What a life shows, as
+ * "temporary", is seen. */
+const char *category_label(struct arena *texts, enum category category, bool is_said);
 struct category_guess category_of(const struct question *question, size_t group);
 
 #endif
