@@ -5,7 +5,7 @@
 
 Every round runs each program natively, under leaktide with each kind of call stack, and under memray where
 the interpreter has it, in turn; differences are taken within a round. The interpreter is LEAKTIDE_BENCH_PYTHON,
-or the one that runs this; with torch it trains a model, too. memray records one process, leaktide all of them.
+or the one that runs this; with torch, and with MindSpore, it trains a model, too. memray records one process, leaktide all of them.
 Prints lines as bench.h says.
 """
 
@@ -23,7 +23,8 @@ QUICK = "--quick" in sys.argv
 ROUNDS = 1 if QUICK else 5
 LEAKTIDE = os.path.join(BUILD, "bin", "leaktide")
 PROGRAMS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "programs", "python")
-SIZES = (("torch_training", 40), ("records", 400_000), ("texts", 100), ("calls", 27))
+SIZES = (("torch_training", 40), ("mindspore_training", 100), ("records", 400_000), ("texts", 100),
+         ("calls", 27))
 SKIPPED = 77
 
 

@@ -469,6 +469,68 @@ static void json_has_keys_and_null_where_people_read_words(void **state)
     report_destroy(report);
 }
 
+/* Of a path, whose letters are functions, innermost first; in lower case they are folded. */
+static struct value stack_of_path(struct report *report, const char *path)
+{
+    struct report_frame frames[8];
+    char names[8][2];
+    size_t count = 0;
+
+    for (; path[count]; count++) {
+        names[count][0] = path[count];
+        names[count][1] = 0;
+        frames[count] = (struct report_frame){.function = names[count],
+                                              .file = "",
+                                              .module = "",
+                                              .folded_as = path[count] >= 'a' ? "libraries" : NULL};
+    }
+    return report_stack(report, frames, count);
+}
+
+/* Stacks of a finding that are written alike are one, with their share of both. */
+static void stacks_that_read_the_same_are_written_once(void **state)
+{
+    static const struct {
+        const char *paths[3];
+        const char *text;
+    } cases[] = {
+        {{"aGb", "aGc", "dGb"},
+         "  1. leaks\n      ... 1 frame of libraries\n      G\n      ... 1 frame of libraries\n"},
+        {{"GH", "aGH", "GH"},
+         "  1. leaks\n      80 %:\n        G\n        H\n      15 %:\n        ... 1 frame of "
+         "libraries\n"
+         "        G\n        H\n"},
+        {{"Gb", "Gbc", "H"},
+         "      60 %:\n        G\n        ... 1 frame of libraries\n      15 %:\n        G\n"
+         "        ... 2 frames of libraries\n      20 %:\n        H\n"},
+        {{"GH", "G", "G"}, "      60 %:\n        G\n        H\n      35 %:\n        G\n"},
+    };
+
+    (void)state;
+    for (size_t c = 0; c < sizeof(cases) / sizeof(cases[0]); c++) {
+        struct report *report;
+        char *text;
+
+        assert_int_equal(report_create("leaks", &report, NULL), MT_OK);
+        report_finding(report, "leak", "leaks",
+                       (struct field[]){
+                           {"stack_percent", NULL, value_number(VALUE_PERCENT, 60)},
+                           {"stack", NULL, stack_of_path(report, cases[c].paths[0])},
+                           {"second_stack_percent", NULL, value_number(VALUE_PERCENT, 15)},
+                           {"second_stack", NULL, stack_of_path(report, cases[c].paths[1])},
+                           {"third_stack_percent", NULL, value_number(VALUE_PERCENT, 20)},
+                           {"third_stack", NULL, stack_of_path(report, cases[c].paths[2])},
+                       },
+                       6);
+        text = written(report, "text");
+        if (!strstr(text, cases[c].text))
+            print_message("%s\n", text);
+        assert_non_null(strstr(text, cases[c].text));
+        free(text);
+        report_destroy(report);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -481,6 +543,7 @@ int main(void)
         cmocka_unit_test(text_puts_the_verdict_first_and_leaves_out_empty_columns),
         cmocka_unit_test(who_it_is_stays_in_a_narrow_table),
         cmocka_unit_test(rows_that_read_the_same_say_who_called),
+        cmocka_unit_test(stacks_that_read_the_same_are_written_once),
         cmocka_unit_test(text_keeps_to_the_width_of_a_terminal),
         cmocka_unit_test(text_stops_where_the_screen_does),
         cmocka_unit_test(text_has_colours_where_it_may),

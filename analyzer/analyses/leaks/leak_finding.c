@@ -223,12 +223,12 @@ void leak_finding(const struct question *question, struct report *report, const 
          example
              ? value_step(step_number(question->tally, row->steps.process, example->example_birth))
              : value_none()},
-        {"stack", NULL, value_stack_of(question, report, parts.rows[0].who)},
         {"stack_percent", NULL, part_percent(&parts, 0)},
-        {"second_stack", NULL, part_stack(question, report, &parts, 1)},
+        {"stack", NULL, value_stack_of(question, report, parts.rows[0].who)},
         {"second_stack_percent", NULL, part_percent(&parts, 1)},
-        {"third_stack", NULL, part_stack(question, report, &parts, 2)},
+        {"second_stack", NULL, part_stack(question, report, &parts, 1)},
         {"third_stack_percent", NULL, part_percent(&parts, 2)},
+        {"third_stack", NULL, part_stack(question, report, &parts, 2)},
         {"rule", NULL, is_advised ? value_word(advice.rule) : value_none()},
         {"what_to_do", NULL, is_advised ? value_text(advice.what_to_do) : value_none()},
         {"saves_bytes_per_step", NULL,

@@ -57,26 +57,47 @@ static void add_frame(struct outlet *out, const struct report_frame *frame)
     outlet_add_either(out, frame->is_inlined, "  inlined\n", "\n");
 }
 
-/* "... 12 frames of the allocator, the C and C++ libraries": each of them once. */
+/* Where a stretch of folded frames ends that begins here; here, if the frame is not folded. */
+static const struct report_stack *folded_end(const struct report_stack *at)
+{
+    while (at && at->frame->folded_as)
+        at = at->caller;
+    return at;
+}
+
+static size_t frames_between(const struct report_stack *first, const struct report_stack *end)
+{
+    return first->depth - (end ? end->depth : 0);
+}
+
+/* What the frames of a stretch are folded as, each of it once; NULL: it is fewer. */
+static const char *folded_as(const struct report_stack *first, const struct report_stack *end,
+                             size_t index)
+{
+    for (const struct report_stack *at = first; at != end; at = at->caller) {
+        const struct report_stack *before = first;
+
+        while (before != at && strcmp(before->frame->folded_as, at->frame->folded_as) != 0)
+            before = before->caller;
+        if (before == at && !index--)
+            return at->frame->folded_as;
+    }
+    return NULL;
+}
+
+/* "... 12 frames of the allocator, the C and C++ libraries" */
 static void add_folded(struct outlet *out, const struct report_stack *first,
                        const struct report_stack *end)
 {
-    size_t count = first->depth - (end ? end->depth : 0);
+    size_t count = frames_between(first, end);
+    const char *whose;
 
     if (count == 1)
         outlet_sentence(out, "... %zu frame of ", count);
     else
         outlet_sentence(out, "... %zu frames of ", count);
-    for (const struct report_stack *at = first; at != end; at = at->caller) {
-        const char *whose = at->frame->folded_as;
-        bool is_new = true;
-
-        for (const struct report_stack *before = first; before != at && is_new;
-             before = before->caller)
-            is_new = strcmp(before->frame->folded_as, whose) != 0;
-        if (is_new)
-            outlet_format(out, "%s%s", at != first ? ", " : "", translated(whose));
-    }
+    for (size_t i = 0; (whose = folded_as(first, end, i)); i++)
+        outlet_format(out, "%s%s", i ? ", " : "", translated(whose));
     outlet_add(out, "\n");
 }
 
@@ -86,8 +107,7 @@ static void add_stack(struct outlet *out, const struct report_stack *stack, size
     const struct report_stack *next;
 
     for (const struct report_stack *at = stack; at; at = next) {
-        for (next = at; next && next->frame->folded_as;)
-            next = next->caller;
+        next = folded_end(at);
         outlet_fill_begin(out);
         outlet_blanks(out, indent);
         if (next != at) {
@@ -345,11 +365,99 @@ static void add_facts(struct outlet *out, const struct report *report)
     }
 }
 
+/* One of a finding, and its share of that: the fact before it, which may be missing. */
+struct shown_stack {
+    const struct report_stack *stack;
+    const struct value *share;
+    uint64_t percent; /* of all that are written as this one */
+};
+
+static bool is_folded_alike(const struct report_stack *a, const struct report_stack *a_end,
+                            const struct report_stack *b, const struct report_stack *b_end)
+{
+    const char *whose;
+    size_t i = 0;
+
+    if (frames_between(a, a_end) != frames_between(b, b_end))
+        return false;
+    for (; (whose = folded_as(a, a_end, i)); i++) {
+        const char *other = folded_as(b, b_end, i);
+
+        if (!other || strcmp(whose, other) != 0)
+            return false;
+    }
+    return !folded_as(b, b_end, i);
+}
+
+/* They differ, if at all, in what is folded. */
+static bool is_written_alike(const struct report_stack *a, const struct report_stack *b)
+{
+    while (a && b) {
+        const struct report_stack *a_end = folded_end(a), *b_end = folded_end(b);
+
+        if (a_end == a && b_end == b) {
+            if (a->frame != b->frame)
+                return false;
+            a_end = a->caller;
+            b_end = b->caller;
+        } else if (a_end == a || b_end == b || !is_folded_alike(a, a_end, b, b_end)) {
+            return false;
+        }
+        a = a_end;
+        b = b_end;
+    }
+    return a == b;
+}
+
+static size_t shown_put(struct shown_stack *shown, size_t count, struct shown_stack stack)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (is_written_alike(shown[i].stack, stack.stack)) {
+            shown[i].percent += stack.percent;
+            return count;
+        }
+    }
+    if (count < stacks_most)
+        shown[count++] = stack;
+    return count;
+}
+
+/* Those of a finding that are written in different ways; at most stacks_most. */
+static size_t shown_stacks(const struct finding *finding, struct shown_stack *shown)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < finding->fact_count; i++) {
+        const struct value *value = &finding->facts[i].value;
+        const struct value *share = i ? &finding->facts[i - 1].value : NULL;
+
+        if (value->kind != VALUE_STACK || !value->stack)
+            continue;
+        if (share && share->kind != VALUE_PERCENT)
+            share = NULL;
+        count = shown_put(shown, count,
+                          (struct shown_stack){value->stack, share, share ? share->number : 0});
+    }
+    return count;
+}
+
+/* "85 %:", where there are several. */
 static void add_stacks_of(struct outlet *out, const struct finding *finding)
 {
-    for (size_t i = 0; i < finding->fact_count; i++)
-        if (finding->facts[i].value.kind == VALUE_STACK)
-            add_stack(out, finding->facts[i].value.stack, stack_indent);
+    struct shown_stack shown[stacks_most];
+    size_t count = shown_stacks(finding, shown);
+
+    for (size_t i = 0; i < count; i++) {
+        bool has_share = count > 1 && shown[i].share;
+
+        if (has_share) {
+            outlet_blanks(out, stack_indent);
+            report_put_value(out,
+                             &(struct value){.kind = VALUE_PERCENT, .number = shown[i].percent}, 0);
+            outlet_add(out, ":\n");
+        }
+        add_stack(out, shown[i].stack, has_share ? stack_indent + LAYOUT_GAP : stack_indent);
+    }
 }
 
 static bool has_stack(const struct finding *finding)
