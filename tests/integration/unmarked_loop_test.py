@@ -49,6 +49,22 @@ for step in range(%d):
     train(step)
 """ % STEPS
 
+HELPER = """\
+kept = []
+def make(size):
+    return bytes(size)
+def left():
+    kept.append(make(4000))
+def right():
+    kept.append(make(9000))
+def alone():
+    kept.append(bytes(2000))
+for turn in range(200):
+    left()
+    right()
+    alone()
+"""
+
 
 class UnmarkedLoop(unittest.TestCase):
     def leaks(self, folder, *arguments, source=PROGRAM):
@@ -84,6 +100,16 @@ class UnmarkedLoop(unittest.TestCase):
             with tempfile.TemporaryDirectory() as folder:
                 status, report = self.leaks(folder, turns, source=SHORT_LOOP)
             self.assertEqual(status, 0, report["verdict"])
+
+    def test_leaks_of_one_helper_say_who_called_it(self):
+        with tempfile.TemporaryDirectory() as folder:
+            report = self.leaks(folder, source=HELPER)[1]
+        sentences = [finding["sentence"] for finding in report["findings"]]
+        self.assertEqual(len(sentences), 3, sentences)
+        for sentence, place in zip(sentences, (r"job\.py:3\) < right:7: ", r"job\.py:3\) < left:5: ",
+                                               r"job\.py:9\): ")):
+            self.assertRegex(sentence, place)
+        self.assertRegex(report["verdict"][0], r"job\.py:3\) < right:7: ")
 
     def test_small_mappings_that_stay_are_a_leak(self):
         with tempfile.TemporaryDirectory() as folder:

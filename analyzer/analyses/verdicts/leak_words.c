@@ -6,6 +6,7 @@
 
 #include <inttypes.h>
 
+#include "origin_caller.h"
 #include "sentence.h"
 #include "survivor_answers.h"
 
@@ -80,7 +81,8 @@ const char *survivor_sentence(const struct question *question, struct arena *are
                                                   label_counted(arena, process->turns, "turn"))
                                        : translated(", born until the end");
 
-    return sentence(arena, "%s at %s: %s%s (%s)", rate_of(arena, process, origin),
-                    leak_who(question, arena, first->who), how, turns,
+    return sentence(arena, "%s at %s%s: %s%s (%s)", rate_of(arena, process, origin),
+                    leak_who(question, arena, first->who),
+                    origin_caller(question, arena, process, origin), how, turns,
                     label_ledger(question, arena, first->ledger));
 }
