@@ -151,7 +151,7 @@ static size_t find_in_steps(const struct gate *gate, struct gate_verdict *verdic
         if (!is_over_the_limit(gate->policy, row) || growth_is_told(question->symbols, &list, i))
             continue;
         seen.sentence = seen.is_cache ? growth_sentence(question, &verdict->arena, row)
-                                      : leak_sentence(question, &verdict->arena, row);
+                                      : leak_sentence(question, &verdict->arena, &list, row);
         add_leak(gate, verdict, repeat, &seen);
     }
     judged_count = list.origin_count;

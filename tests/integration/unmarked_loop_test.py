@@ -67,7 +67,7 @@ for turn in range(200):
 
 
 class UnmarkedLoop(unittest.TestCase):
-    def leaks(self, folder, *arguments, source=PROGRAM):
+    def leaks(self, folder, *arguments, source=PROGRAM, options=()):
         program, trace = os.path.join(folder, "job.py"), os.path.join(folder, "job.leaktide")
         with open(program, "w", encoding="utf-8") as file:
             file.write(source)
@@ -77,7 +77,7 @@ class UnmarkedLoop(unittest.TestCase):
                         os.path.realpath(sys.executable), program, *arguments], env=environment,
                        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True,
                        timeout=200)
-        done = subprocess.run([LEAKTIDE, "leaks", "--format=json", trace], stdout=subprocess.PIPE,
+        done = subprocess.run([LEAKTIDE, "leaks", "--format=json", *options, trace], stdout=subprocess.PIPE,
                               check=False, timeout=200)
         return done.returncode, json.loads(done.stdout)
 
@@ -102,14 +102,16 @@ class UnmarkedLoop(unittest.TestCase):
             self.assertEqual(status, 0, report["verdict"])
 
     def test_leaks_of_one_helper_say_who_called_it(self):
-        with tempfile.TemporaryDirectory() as folder:
-            report = self.leaks(folder, source=HELPER)[1]
-        sentences = [finding["sentence"] for finding in report["findings"]]
-        self.assertEqual(len(sentences), 3, sentences)
-        for sentence, place in zip(sentences, (r"job\.py:3\) < right:7: ", r"job\.py:3\) < left:5: ",
-                                               r"job\.py:9\): ")):
-            self.assertRegex(sentence, place)
-        self.assertRegex(report["verdict"][0], r"job\.py:3\) < right:7: ")
+        """Steps that were found, and steps that somebody named: other sentences, the same callers."""
+        for options in (), ("--step-site=alone",):
+            with tempfile.TemporaryDirectory() as folder:
+                report = self.leaks(folder, source=HELPER, options=options)[1]
+            sentences = [finding["sentence"] for finding in report["findings"]]
+            self.assertEqual(len(sentences), 3, sentences)
+            for sentence, place in zip(sentences, (r"job\.py:3\) < right:7: ",
+                                                   r"job\.py:3\) < left:5: ", r"job\.py:9\): ")):
+                self.assertRegex(sentence, place)
+            self.assertRegex(report["verdict"][0], r"job\.py:3\) < right:7: ")
 
     def test_small_mappings_that_stay_are_a_leak(self):
         with tempfile.TemporaryDirectory() as folder:

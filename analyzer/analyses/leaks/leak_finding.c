@@ -157,14 +157,16 @@ static const char *interval_text(struct report *report, const struct step_judgem
 }
 
 static const char *finding_sentence(const struct question *question, struct report *report,
-                                    const struct judged *row, const struct group_past *example)
+                                    const struct judged_list *list, const struct judged *row,
+                                    const struct group_past *example)
 {
-    return report_text(
-        report, "%s: %s; %s, %s; chance of a false alarm: %.1g%s%s",
-        step_verdict_name(row->judgement.verdict),
-        leak_sentence(question, report_arena(report), row), interval_text(report, &row->judgement),
-        rate_text(report, blocks_per_1000_steps(row)), row->judgement.trend.rise_chance,
-        leak_horizon(question, report, row), example_text(report, question, row, example));
+    return report_text(report, "%s: %s; %s, %s; chance of a false alarm: %.1g%s%s",
+                       step_verdict_name(row->judgement.verdict),
+                       leak_sentence(question, report_arena(report), list, row),
+                       interval_text(report, &row->judgement),
+                       rate_text(report, blocks_per_1000_steps(row)),
+                       row->judgement.trend.rise_chance, leak_horizon(question, report, row),
+                       example_text(report, question, row, example));
 }
 
 static struct value part_stack(const struct question *question, struct report *report,
@@ -181,7 +183,8 @@ static struct value part_percent(const struct survivor_parts *parts, size_t inde
                : value_none();
 }
 
-void leak_finding(const struct question *question, struct report *report, const struct judged *row)
+void leak_finding(const struct question *question, struct report *report,
+                  const struct judged_list *list, const struct judged *row)
 {
     struct arena *texts = report_arena(report);
     struct place_in_code place = place_of(question, texts, row->origin->who);
@@ -235,7 +238,7 @@ void leak_finding(const struct question *question, struct report *report, const 
          is_advised ? value_bytes(advice.saves_bytes_per_step) : value_none()},
         {"saves_bytes", NULL, is_advised ? value_bytes(advice.saves_bytes) : value_none()},
     };
-    const char *sentence = finding_sentence(question, report, row, example);
+    const char *sentence = finding_sentence(question, report, list, row, example);
 
     if (is_advised)
         sentence = report_text(report, "%s. WHY: %s. %s", sentence, advice.finding,

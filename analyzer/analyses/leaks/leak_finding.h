@@ -10,6 +10,8 @@
 /* "; the device is full in 4,321 steps", or "" where its free memory was not recorded. */
 const char *leak_horizon(const struct question *question, struct report *report,
                          const struct judged *row);
-void leak_finding(const struct question *question, struct report *report, const struct judged *row);
+/* row: of the list. */
+void leak_finding(const struct question *question, struct report *report,
+                  const struct judged_list *list, const struct judged *row);
 
 #endif

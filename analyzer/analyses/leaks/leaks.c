@@ -149,7 +149,7 @@ static void say_leak(const struct question *question, struct report *report,
                                   : "";
 
     report_verdict(report, RANK_LEAKS, "LEAK: %s%s%s.",
-                   leak_sentence(question, report_arena(report), &list->rows[0]),
+                   leak_sentence(question, report_arena(report), list, &list->rows[0]),
                    leak_horizon(question, report, &list->rows[0]), and_more);
     if (advice_for_leak(question, report, &list->rows[0], &advice))
         report_verdict(report, RANK_LEAKS, "WHY: %s. %s", advice.finding,
@@ -160,7 +160,7 @@ static void say_leak(const struct question *question, struct report *report,
     report_outcome(report, REPORT_FOUND);
     for (size_t i = 0; i < list->verdict_counts[VERDICT_LEAK]; i++)
         if (!growth_is_told(question->symbols, list, i))
-            leak_finding(question, report, &list->rows[i]);
+            leak_finding(question, report, list, &list->rows[i]);
 }
 
 /* What is kept but does not grow any more: a cache, or a buffer that was forgotten once. */

@@ -96,9 +96,9 @@ void ledger_growth_add(const struct question *question, struct report *report,
             if (!is_spread_leak(sites, row))
                 continue;
             report_verdict(report, RANK_LEAKS, "LEAK: %s; no single site makes it.",
-                           leak_sentence(question, report_arena(report), row));
+                           leak_sentence(question, report_arena(report), &ledgers, row));
             report_outcome(report, REPORT_FOUND);
-            leak_finding(question, report, row);
+            leak_finding(question, report, &ledgers, row);
         }
         add_table(question, report, &ledgers);
     }

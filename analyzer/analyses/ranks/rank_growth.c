@@ -139,7 +139,7 @@ static void gather_step_leaks(struct gathering *gathering, const struct judged_l
         if (growth_is_told(question->symbols, list, i))
             continue;
         added = add_leak(gathering, row->origin->ledger, row->origin->who,
-                         leak_sentence(question, &gathering->arena, row), row->weight_bytes);
+                         leak_sentence(question, &gathering->arena, list, row), row->weight_bytes);
         summary_put(gathering->summary, COLUMN_findings_growth_bytes_per_step, added,
                     row->judgement.growth_per_step);
         summary_put(gathering->summary, COLUMN_findings_first_step, added,

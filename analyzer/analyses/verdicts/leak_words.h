@@ -10,9 +10,9 @@
 #include "survivors.h"
 
 /* "192 KiB per step at train: 2.06 MiB since step 3, 12 of 12 steps left blocks behind (pta device
- * 0)" */
+ * 0)". row: of the list, of which other leaks at the same place are told apart by who called it. */
 const char *leak_sentence(const struct question *question, struct arena *arena,
-                          const struct judged *row);
+                          const struct judged_list *list, const struct judged *row);
 /* "train: 2.06 MiB since step 3, ...": of what is no leak, and has no rate. */
 const char *growth_sentence(const struct question *question, struct arena *arena,
                             const struct judged *row);

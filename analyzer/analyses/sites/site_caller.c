@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "origin_caller.h"
+#include "site_caller.h"
 
 #include <inttypes.h>
 #include <string.h>
 
 #include "cxx_name.h"
-#include "survivor_answers.h"
 #include "text_builder.h"
 
 enum {
-    ORIGINS_MOST = 64,   /* that are compared */
     CALLERS_MOST = 16,   /* that are looked at */
     NAME_MOST_BYTES = 40 /* of a caller */
 };
@@ -54,12 +52,9 @@ static size_t common_count(const struct callers *a, const struct callers *b)
     return count;
 }
 
-static bool reads_alike(const struct question *question, const struct survivor_origin *a,
-                        const struct survivor_origin *b)
+static bool reads_alike(const struct question *question, uint32_t site, uint32_t other)
 {
-    uint32_t site = a->stacks[0].who.site, other = b->stacks[0].who.site;
-
-    return a != b && site && other &&
+    return site != other && site && other &&
            strcmp(symbols_label(question->symbols, site),
                   symbols_label(question->symbols, other)) == 0;
 }
@@ -79,25 +74,24 @@ static const char *caller_words(struct arena *arena, const struct caller *caller
     return words ? words : "";
 }
 
-const char *origin_caller(const struct question *question, struct arena *arena,
-                          const struct survivor_process *process,
-                          const struct survivor_origin *origin)
+const char *site_caller(const struct question *question, struct arena *arena, uint32_t site,
+                        const uint32_t *others, size_t count)
 {
     struct callers callers = {.count = 0};
-    size_t count = survivors_leak_count(process), common = 0;
+    size_t common = 0;
     bool is_alone = true;
 
-    for (size_t i = 0; i < count && i < ORIGINS_MOST; i++) {
-        struct callers others;
+    for (size_t i = 0; i < count; i++) {
+        struct callers other;
         size_t same;
 
-        if (!reads_alike(question, origin, &process->origins[i]))
+        if (!reads_alike(question, site, others[i]))
             continue;
         if (is_alone)
-            callers = callers_of(question, origin->stacks[0].who.site);
+            callers = callers_of(question, site);
         is_alone = false;
-        others = callers_of(question, process->origins[i].stacks[0].who.site);
-        same = common_count(&callers, &others);
+        other = callers_of(question, others[i]);
+        same = common_count(&callers, &other);
         common = same > common ? same : common;
     }
     return common < callers.count ? caller_words(arena, &callers.rows[common]) : "";
