@@ -5,7 +5,8 @@
 
 Every round runs each program natively, under leaktide with each kind of call stack, and under memray where
 the interpreter has it, in turn; differences are taken within a round. The interpreter is LEAKTIDE_BENCH_PYTHON,
-or the one that runs this; with torch, and with MindSpore, it trains a model, too. memray records one process, leaktide all of them.
+or the one that runs this; with torch, and with MindSpore, it trains a model, too. memray records one process,
+leaktide all of them.
 Prints lines as bench.h says.
 """
 

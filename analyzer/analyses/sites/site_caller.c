@@ -1,55 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "site_caller.h"
 
-#include <inttypes.h>
 #include <string.h>
 
-#include "cxx_name.h"
-#include "text_builder.h"
-
-enum {
-    CALLERS_MOST = 16,   /* that are looked at */
-    NAME_MOST_BYTES = 40 /* of a caller */
-};
-
-/* Who called the frame that names a site, outward: what people are shown. */
-struct callers {
-    struct caller {
-        const char *function, *file;
-        uint32_t line;
-    } rows[CALLERS_MOST];
-    size_t count;
-};
-
-static struct callers callers_of(const struct question *question, uint32_t site)
+static struct site_callers callers_of(const struct question *question, uint32_t site)
 {
-    size_t count, at = 0;
+    size_t count, named = 0;
     const struct symbol_frame *frames = symbols_frames(question->symbols, site, &count);
-    struct callers callers = {.count = 0};
+    struct site_callers callers = {.count = 0};
 
-    while (at < count && !frames[at].is_telling)
-        at++;
-    for (at++; at < count && callers.count < CALLERS_MOST; at++)
-        if (!frames[at].is_plumbing)
-            callers.rows[callers.count++] =
-                (struct caller){frames[at].function, frames[at].file, frames[at].line};
+    while (named < count && !frames[named].is_telling)
+        named++;
+    for (size_t i = named + 1; i < count; i++)
+        if (!frames[i].is_plumbing &&
+            !site_callers_add(&callers, (struct site_caller){frames[i].function, frames[i].file,
+                                                             frames[i].module, frames[i].line}))
+            break;
+    if (named < count && !frames[named].is_python)
+        site_callers_leave_helpers(&callers, frames[named].file);
     return callers;
-}
-
-static bool is_same(const struct caller *a, const struct caller *b)
-{
-    return a->line == b->line && strcmp(a->function, b->function) == 0 &&
-           strcmp(a->file, b->file) == 0;
-}
-
-/* How many they have in common, from the innermost on. */
-static size_t common_count(const struct callers *a, const struct callers *b)
-{
-    size_t count = 0;
-
-    while (count < a->count && count < b->count && is_same(&a->rows[count], &b->rows[count]))
-        count++;
-    return count;
 }
 
 static bool reads_alike(const struct question *question, uint32_t site, uint32_t other)
@@ -59,40 +28,32 @@ static bool reads_alike(const struct question *question, uint32_t site, uint32_t
                   symbols_label(question->symbols, other)) == 0;
 }
 
-static const char *caller_words(struct arena *arena, const struct caller *caller)
-{
-    struct text_builder text;
-    const char *words;
-
-    text_init(&text);
-    text_add(&text, " < ");
-    add_short_name(&text, caller->function, NAME_MOST_BYTES);
-    if (caller->line)
-        text_add_format(&text, ":%" PRIu32, caller->line);
-    words = arena_copy(arena, text_get(&text));
-    text_release(&text);
-    return words ? words : "";
-}
-
 const char *site_caller(const struct question *question, struct arena *arena, uint32_t site,
                         const uint32_t *others, size_t count)
 {
-    struct callers callers = {.count = 0};
-    size_t common = 0;
-    bool is_alone = true;
+    struct site_callers callers[SITES_ALIKE_MOST];
+    const struct site_caller *own;
+    struct text_builder words;
+    const char *copy;
+    size_t alike = 1; /* the site itself is the first */
 
     for (size_t i = 0; i < count; i++) {
-        struct callers other;
-        size_t same;
-
         if (!reads_alike(question, site, others[i]))
             continue;
-        if (is_alone)
-            callers = callers_of(question, site);
-        is_alone = false;
-        other = callers_of(question, others[i]);
-        same = common_count(&callers, &other);
-        common = same > common ? same : common;
+        if (alike == SITES_ALIKE_MOST)
+            return "";
+        callers[alike++] = callers_of(question, others[i]);
     }
-    return common < callers.count ? caller_words(arena, &callers.rows[common]) : "";
+    if (alike == 1)
+        return "";
+    callers[0] = callers_of(question, site);
+    own = site_callers_own(callers, alike, 0);
+    if (!own)
+        return "";
+    text_init(&words);
+    text_add(&words, " < ");
+    site_caller_add_words(&words, own);
+    copy = arena_copy(arena, text_get(&words));
+    text_release(&words);
+    return copy ? copy : "";
 }

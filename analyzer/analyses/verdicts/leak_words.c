@@ -30,10 +30,10 @@ const char *leak_births(struct arena *arena, const struct judged *row)
 static const char *caller_of(const struct question *question, struct arena *arena,
                              const struct judged_list *list, const struct judged *row)
 {
-    uint32_t sites[SITES_COMPARED_MOST];
+    uint32_t sites[SITES_ALIKE_MOST];
     size_t count = 0;
 
-    for (size_t i = 0; i < list->verdict_counts[VERDICT_LEAK] && count < SITES_COMPARED_MOST; i++)
+    for (size_t i = 0; i < list->verdict_counts[VERDICT_LEAK] && count < SITES_ALIKE_MOST; i++)
         if (!growth_is_told(question->symbols, list, i))
             sites[count++] = list->rows[i].origin->who.site;
     return site_caller(question, arena, row->origin->who.site, sites, count);
@@ -86,10 +86,10 @@ static const char *caller_of_origin(const struct question *question, struct aren
                                     const struct survivor_process *process,
                                     const struct survivor_origin *origin)
 {
-    uint32_t sites[SITES_COMPARED_MOST];
+    uint32_t sites[SITES_ALIKE_MOST];
     size_t leaks = survivors_leak_count(process), count = 0;
 
-    for (; count < leaks && count < SITES_COMPARED_MOST; count++)
+    for (; count < leaks && count < SITES_ALIKE_MOST; count++)
         sites[count] = process->origins[count].stacks[0].who.site;
     return site_caller(question, arena, origin->stacks[0].who.site, sites, count);
 }

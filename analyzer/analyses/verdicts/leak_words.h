@@ -10,7 +10,7 @@
 #include "survivors.h"
 
 /* "192 KiB per step at train: 2.06 MiB since step 3, 12 of 12 steps left blocks behind (pta device
- * 0)". row: of the list, of which other leaks at the same place are told apart by who called it. */
+ * 0)". row: of the list, whose leaks at the same place are followed by who called it. */
 const char *leak_sentence(const struct question *question, struct arena *arena,
                           const struct judged_list *list, const struct judged *row);
 /* "train: 2.06 MiB since step 3, ...": of what is no leak, and has no rate. */

@@ -4,23 +4,13 @@
  */
 #include "alike_rows.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cxx_name.h"
-#include "text_builder.h"
-
-enum {
-    ALIKE_MOST = 64,     /* rows: more are a list that nobody reads line by line */
-    CALLERS_MOST = 16,   /* that are looked at */
-    NAME_MOST_BYTES = 40 /* of a caller */
-};
-
-/* A row, the text of its site, and who called that: helpers of it say less than who called them. */
+/* A row, the text of its site, and the frame that this is named after. */
 struct alike {
     const char *label;
-    const struct report_stack *caller; /* NULL: not known */
+    const struct report_stack *site; /* NULL: not known */
     size_t row;
 };
 
@@ -42,32 +32,21 @@ static bool is_named_after(const char *label, const struct report_frame *frame)
            (!label[length] || strchr(" +", label[length]));
 }
 
-/* The next outward that people are shown. */
-static const struct report_stack *caller_of(const struct report_stack *stack)
+static struct site_callers callers_of(const struct report_stack *site)
 {
-    do
-        stack = stack ? stack->caller : NULL;
-    while (stack && stack->frame->folded_as);
-    return stack;
-}
+    struct site_callers callers = {.count = 0};
 
-/* "base/list.h" and "base/list.c". */
-static bool are_of_one_unit(const struct report_frame *a, const struct report_frame *b)
-{
-    const char *end = strrchr(a->file, '.');
-    size_t length = end ? (size_t)(end - a->file) : 0;
+    for (const struct report_stack *at = site ? site->caller : NULL; at; at = at->caller) {
+        const struct report_frame *frame = at->frame;
 
-    return length && strncmp(a->file, b->file, length) == 0 && b->file[length] == '.';
-}
-
-/* The first caller outside of its unit; where there is none, the first. */
-static const struct report_stack *caller_of_site(const struct report_stack *site)
-{
-    const struct report_stack *first = caller_of(site), *at = first;
-
-    while (at && are_of_one_unit(at->frame, site->frame))
-        at = caller_of(at);
-    return at ? at : first;
+        if (!frame->folded_as &&
+            !site_callers_add(&callers, (struct site_caller){frame->function, frame->file,
+                                                             frame->module, frame->line}))
+            break;
+    }
+    if (site && !site->frame->is_python)
+        site_callers_leave_helpers(&callers, site->frame->file);
+    return callers;
 }
 
 static struct alike alike_of(const struct report_table_view *view, const struct value *values,
@@ -81,7 +60,7 @@ static struct alike alike_of(const struct report_table_view *view, const struct 
             site = values[c].stack;
     while (site && !is_named_after(label, site->frame))
         site = site->caller;
-    return (struct alike){.label = label, .caller = caller_of_site(site), .row = row};
+    return (struct alike){.label = label, .site = site, .row = row};
 }
 
 static int alike_compare(const void *left, const void *right)
@@ -92,43 +71,20 @@ static int alike_compare(const void *left, const void *right)
     return order ? order : (a->row > b->row) - (a->row < b->row);
 }
 
-/* How many callers two rows have in common, outward. */
-static size_t common_callers(const struct alike *a, const struct alike *b)
-{
-    const struct report_stack *at = a->caller, *other = b->caller;
-    size_t count = 0;
-
-    while (at && other && at->frame == other->frame && count < CALLERS_MOST) {
-        at = caller_of(at);
-        other = caller_of(other);
-        count++;
-    }
-    return count;
-}
-
-/* NULL: its callers are those of another row, or part of them. */
-static const struct report_frame *own_caller(const struct alike *rows, size_t count,
-                                             const struct alike *row)
-{
-    const struct report_stack *at = row->caller;
-    size_t most = 0;
-
-    for (size_t i = 0; i < count; i++) {
-        size_t common = &rows[i] == row ? 0 : common_callers(&rows[i], row);
-
-        most = common > most ? common : most;
-    }
-    while (at && most--)
-        at = caller_of(at);
-    return at ? at->frame : NULL;
-}
-
 static void distinguish(struct alike_rows *alike, const struct alike *rows, size_t count)
 {
-    if (count < 2 || count > ALIKE_MOST || !*rows->label)
+    struct site_callers callers[SITES_ALIKE_MOST];
+
+    if (count < 2 || count > SITES_ALIKE_MOST || !*rows->label)
         return;
     for (size_t i = 0; i < count; i++)
-        alike->callers[rows[i].row] = own_caller(rows, count, &rows[i]);
+        callers[i] = callers_of(rows[i].site);
+    for (size_t i = 0; i < count; i++) {
+        const struct site_caller *own = site_callers_own(callers, count, i);
+
+        if (own)
+            alike->callers[rows[i].row] = *own;
+    }
 }
 
 /* The rows of one site stand next to each other. */
@@ -170,16 +126,13 @@ void alike_rows_release(struct alike_rows *alike)
 
 void alike_rows_put(const struct alike_rows *alike, size_t row, size_t column, struct outlet *out)
 {
-    const struct report_frame *caller = alike->callers ? alike->callers[row] : NULL;
-    struct text_builder name;
+    struct text_builder words;
 
-    if (!caller || column != alike->column)
+    if (!alike->callers || column != alike->column || !alike->callers[row].function)
         return;
-    text_init(&name);
-    add_short_name(&name, caller->function, NAME_MOST_BYTES);
+    text_init(&words);
+    site_caller_add_words(&words, &alike->callers[row]);
     outlet_add(out, " < ");
-    outlet_words(out, text_get(&name));
-    if (caller->line)
-        outlet_format(out, ":%" PRIu32, caller->line);
-    text_release(&name);
+    outlet_words(out, text_get(&words));
+    text_release(&words);
 }

@@ -8,10 +8,11 @@
 
 #include "outlet.h"
 #include "report.h"
+#include "site_callers.h"
 
 struct alike_rows {
-    const struct report_frame **callers; /* by row; NULL: the site is enough, or nobody can tell */
-    size_t column;                       /* of the sites; that of no column: there is none */
+    struct site_caller *callers; /* by row; no function: the site is enough, or nobody can tell */
+    size_t column;               /* of the sites; that of no column: there is none */
 };
 
 /* False: no memory, and none is distinguished. Release in either case. */

@@ -70,7 +70,7 @@ static size_t frames_between(const struct report_stack *first, const struct repo
     return first->depth - (end ? end->depth : 0);
 }
 
-/* What the frames of a stretch are folded as, each of it once; NULL: it is fewer. */
+/* What the frames of a stretch are folded as, each name once; NULL: there are fewer. */
 static const char *folded_as(const struct report_stack *first, const struct report_stack *end,
                              size_t index)
 {
@@ -365,11 +365,11 @@ static void add_facts(struct outlet *out, const struct report *report)
     }
 }
 
-/* One of a finding, and its share of that: the fact before it, which may be missing. */
+/* One of a finding, and the share of all that are written as this one. */
 struct shown_stack {
     const struct report_stack *stack;
-    const struct value *share;
-    uint64_t percent; /* of all that are written as this one */
+    bool has_share;
+    uint64_t percent;
 };
 
 static bool is_folded_alike(const struct report_stack *a, const struct report_stack *a_end,
@@ -422,21 +422,23 @@ static size_t shown_put(struct shown_stack *shown, size_t count, struct shown_st
     return count;
 }
 
-/* Those of a finding that are written in different ways; at most stacks_most. */
+/* Those of a finding that are written in different ways, at most stacks_most. The share of a stack
+ * is the fact before it. */
 static size_t shown_stacks(const struct finding *finding, struct shown_stack *shown)
 {
     size_t count = 0;
 
     for (size_t i = 0; i < finding->fact_count; i++) {
         const struct value *value = &finding->facts[i].value;
-        const struct value *share = i ? &finding->facts[i - 1].value : NULL;
+        struct shown_stack stack = {.stack = value->stack};
 
         if (value->kind != VALUE_STACK || !value->stack)
             continue;
-        if (share && share->kind != VALUE_PERCENT)
-            share = NULL;
-        count = shown_put(shown, count,
-                          (struct shown_stack){value->stack, share, share ? share->number : 0});
+        if (i && finding->facts[i - 1].value.kind == VALUE_PERCENT) {
+            stack.has_share = true;
+            stack.percent = finding->facts[i - 1].value.number;
+        }
+        count = shown_put(shown, count, stack);
     }
     return count;
 }
@@ -448,7 +450,7 @@ static void add_stacks_of(struct outlet *out, const struct finding *finding)
     size_t count = shown_stacks(finding, shown);
 
     for (size_t i = 0; i < count; i++) {
-        bool has_share = count > 1 && shown[i].share;
+        bool has_share = count > 1 && shown[i].has_share;
 
         if (has_share) {
             outlet_blanks(out, stack_indent);
