@@ -59,18 +59,22 @@ def right():
     kept.append(make(9000))
 def alone():
     kept.append(bytes(2000))
+"""
+CALLS_HELPER = """\
+import helper
 for turn in range(200):
-    left()
-    right()
-    alone()
+    helper.left()
+    helper.right()
+    helper.alone()
 """
 
 
 class UnmarkedLoop(unittest.TestCase):
     def leaks(self, folder, *arguments, source=PROGRAM, options=()):
         program, trace = os.path.join(folder, "job.py"), os.path.join(folder, "job.leaktide")
-        with open(program, "w", encoding="utf-8") as file:
-            file.write(source)
+        for path, text in (program, source), (os.path.join(folder, "helper.py"), HELPER):
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(text)
         environment = {name: value for name, value in os.environ.items() if name != "LD_PRELOAD"}
         environment.update(PYTHONMALLOC="malloc", PYTHONHASHSEED="0", PYTHONDONTWRITEBYTECODE="1")
         subprocess.run([LEAKTIDE, "run", "--device=cpu", "--call-stack=python,c", "-o", trace, "--",
@@ -105,13 +109,13 @@ class UnmarkedLoop(unittest.TestCase):
         """Steps that were found, and steps that somebody named: other sentences, the same callers."""
         for options in (), ("--step-site=alone",):
             with tempfile.TemporaryDirectory() as folder:
-                report = self.leaks(folder, source=HELPER, options=options)[1]
+                report = self.leaks(folder, source=CALLS_HELPER, options=options)[1]
             sentences = [finding["sentence"] for finding in report["findings"]]
             self.assertEqual(len(sentences), 3, sentences)
-            for sentence, place in zip(sentences, (r"job\.py:3\) < right:7: ",
-                                                   r"job\.py:3\) < left:5: ", r"job\.py:9\): ")):
+            for sentence, place in zip(sentences, (r"helper\.py:3\) < right:7: ",
+                                                   r"helper\.py:3\) < left:5: ", r"helper\.py:9\): ")):
                 self.assertRegex(sentence, place)
-            self.assertRegex(report["verdict"][0], r"job\.py:3\) < right:7: ")
+            self.assertRegex(report["verdict"][0], r"helper\.py:3\) < right:7: ")
 
     def test_small_mappings_that_stay_are_a_leak(self):
         with tempfile.TemporaryDirectory() as folder:
