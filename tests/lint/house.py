@@ -283,7 +283,7 @@ GROWN = {
     "analyzer/gate/policy.c": "bytes of a file",
     "analyzer/input/csv/csv_reader.c": "bytes of a file",
     "analyzer/input/memscope/memscope_runs.c": "bytes, packed",
-    "analyzer/analyses/verdicts/overdue.c": "millions of small lists: from 2 rows on",
+    "analyzer/analyses/evidence/overdue.c": "millions of small lists: from 2 rows on",
     "analyzer/analyses/sites/sheet.c": "columns of one length",
     "analyzer/msmemscope/dump/dump_blocks.c": "columns of one length",
     "analyzer/model/late_loop.c": "a ring: a power of two",
