@@ -11,12 +11,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "growth.h"
 #include "labels.h"
 #include "list.h"
 #include "live_set.h"
-#include "origins.h"
 #include "snapshot_writer.h"
+#include "verdict.h"
 #include "viz_annotations.h"
 #include "viz_segments.h"
 
@@ -80,24 +79,31 @@ struct viz {
 
 /* --- categories ---------------------------------------------------------------------------- */
 
+/* What steps say of sites that are no leak; a leak in a pool above is none here. */
+static void note_sites(struct viz *viz, const struct judged_list *sites)
+{
+    for (size_t i = sites->verdict_counts[VERDICT_LEAK]; i < sites->count; i++)
+        for (size_t g = 0; g < sites->rows[i].origin->group_count; g++)
+            viz->categories[sites->rows[i].origin->groups[g]] =
+                step_verdict_name(sites->rows[i].judgement.verdict);
+}
+
 static bool judge_groups(struct viz *viz)
 {
-    size_t count = tally_group_count(viz->question->tally);
-    struct judged_list list = {0};
-    struct origins origins;
-    bool is_good;
+    const struct question *question = viz->question;
+    const struct verdict *verdict = verdict_borrow(question);
+    uint32_t *leaks = verdict ? verdict_leaks_of_groups(question, verdict) : NULL;
+    size_t count = tally_group_count(question->tally);
 
     viz->categories = calloc(count + 1, sizeof(*viz->categories));
-    if (!viz->categories || !origins_init(&origins, viz->question, ORIGINS_BY_SITE))
-        return false;
-    is_good = growth_judge(viz->question, &origins, NULL, &list);
-    for (size_t i = 0; is_good && i < list.count; i++)
-        for (size_t g = 0; g < list.rows[i].origin->group_count; g++)
-            viz->categories[list.rows[i].origin->groups[g]] =
-                step_verdict_name(list.rows[i].judgement.verdict);
-    growth_release(&list);
-    origins_release(&origins);
-    return is_good;
+    if (leaks && viz->categories && !verdict->is_by_stacks)
+        note_sites(viz, verdict->sites);
+    for (size_t i = 0; leaks && viz->categories && i < count; i++)
+        if (leaks[i])
+            viz->categories[i] = step_verdict_name(VERDICT_LEAK);
+    free(leaks);
+    verdict_give_back(question, verdict);
+    return leaks && viz->categories;
 }
 
 /* Where nothing is thought of it: is anything of it left? */

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "growth.h"
+#include "verdict.h"
 #include "hash.h"
 #include "labels.h"
 #include "origins.h"
@@ -94,17 +94,39 @@ static void fill_weight(struct making *making, const struct origin *origin,
     fill_lines(making, origin, weight);
 }
 
+/* The stack of a leak that leaks most has its whole rate. */
+static void add_rate(struct making *making, const struct origins *origins, const uint32_t *leaks,
+                     const struct verdict *verdict)
+{
+    for (size_t k = 0; k < verdict->leak_count; k++) {
+        const struct leak *leak = &verdict->leaks[k];
+        struct stack_weight *most = NULL;
+
+        for (size_t i = 0; i < origins->count; i++) {
+            struct stack_weight *row = &making->weights->rows[i];
+
+            if (origins->rows[i].ledger == leak->ledger &&
+                leaks[origins->rows[i].groups[0]] == k + 1 &&
+                (!most || row->bytes[AT_END] > most->bytes[AT_END]))
+                most = row;
+        }
+        if (most)
+            most->bytes[GROWTH_PER_STEP] += leak->rate_bytes;
+    }
+}
+
 static void fill_growth(struct making *making, const struct origins *origins)
 {
-    struct judged_list list = {0};
+    const struct question *question = making->request->question;
+    const struct verdict *verdict = verdict_borrow(question);
+    uint32_t *leaks = verdict ? verdict_leaks_of_groups(question, verdict) : NULL;
 
-    if (!growth_judge(making->request->question, origins, NULL, &list))
+    if (leaks)
+        add_rate(making, origins, leaks, verdict);
+    else
         making->has_failed = true;
-    for (size_t i = 0; !making->has_failed && i < list.count; i++)
-        if (list.rows[i].judgement.verdict == VERDICT_LEAK)
-            making->weights->rows[list.rows[i].origin - origins->rows].bytes[GROWTH_PER_STEP] =
-                list.rows[i].judgement.growth_per_step;
-    growth_release(&list);
+    free(leaks);
+    verdict_give_back(question, verdict);
 }
 
 enum mt_result stack_weights_init(struct stack_weights *weights,

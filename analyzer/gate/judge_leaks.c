@@ -8,26 +8,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "growth.h"
 #include "judge.h"
 #include "labels.h"
-#include "leak_doubt.h"
 #include "leak_words.h"
-#include "origins.h"
 #include "sentence.h"
-#include "survivor_answers.h"
 #include "window_account.h"
 
 /* --- finding them ------------------------------------------------------------------------------
  */
-
-static bool is_over_the_limit(const struct policy *policy, const struct judged *row)
-{
-    if (row->judgement.verdict == VERDICT_LEAK)
-        return row->judgement.trend.rise_chance <= policy->leak.chance_max &&
-               row->judgement.growth_per_step >= policy->leak.slope_min;
-    return row->judgement.verdict == VERDICT_CACHE && !policy->leak.allows_caches;
-}
 
 struct gate_leak *gate_leak_for(struct gate_verdict *verdict, const char *key)
 {
@@ -72,142 +60,112 @@ static const struct suppression *suppression_of(const struct gate *gate,
     return found;
 }
 
-/* One leak of one recording. */
-struct leak_seen {
-    const char *sentence;
-    struct who who;
-    uint16_t ledger;
-    bool is_cache, is_by_turn;
-    uint64_t growth_per_step, alive_bytes;
-};
-
-static const char *key_of(struct gate_verdict *verdict, const struct question *question,
-                          const struct leak_seen *seen)
+static const char *pool_of(struct arena *texts, const struct question *question,
+                           const struct ledger *ledger)
 {
-    struct arena *texts = &verdict->arena;
-    const struct ledger *ledger = tally_ledger_at(question->tally, seen->ledger);
-    const char *pool =
-        model_text_at(question->model, model_pool_name_at(question->model, ledger->pool));
-
-    return arena_format(texts, "%s/%s/leak/%016" PRIx64,
-                        device_name(texts, question->model, ledger), key_name(texts, pool),
-                        origin_id(question, &seen->who));
+    return arena_copy(
+        texts, model_text_at(question->model, model_pool_name_at(question->model, ledger->pool)));
 }
 
+/* A leak, or a cache that grows where none may, of one recording. */
 static void add_leak(const struct gate *gate, struct gate_verdict *verdict, size_t repeat,
-                     const struct leak_seen *seen)
+                     const struct leak *leak, const char *words)
 {
     struct arena *texts = &verdict->arena;
     const struct question *question = &gate->recordings[repeat].question;
-    const struct ledger *ledger = tally_ledger_at(question->tally, seen->ledger);
-    struct gate_leak *row = gate_leak_for(verdict, key_of(verdict, question, seen));
+    const struct ledger *ledger = tally_ledger_at(question->tally, leak->ledger);
+    const char *device = device_name(texts, question->model, ledger);
+    const char *pool = pool_of(texts, question, ledger);
+    struct gate_leak *row =
+        gate_leak_for(verdict, arena_format(texts, "%s/%s/leak/%016" PRIx64, device,
+                                            key_name(texts, pool), leak->key));
 
     if (!row)
         return;
     if (!row->repeat_count || row->last_repeat != repeat)
         row->repeat_count++;
     row->last_repeat = repeat;
-    row->device = device_name(texts, question->model, ledger);
-    row->pool = arena_copy(
-        texts, model_text_at(question->model, model_pool_name_at(question->model, ledger->pool)));
-    row->is_cache = seen->is_cache;
-    row->is_by_turn = seen->is_by_turn;
-    if (!row->where.label || seen->growth_per_step > row->growth_per_step) {
-        row->growth_per_step = seen->growth_per_step;
-        row->sentence = seen->sentence;
-        row->where = place_of(question, texts, seen->who);
+    row->device = device;
+    row->pool = pool;
+    row->is_cache = leak->row && leak->row->judgement.verdict == VERDICT_CACHE;
+    row->is_by_turn = leak->is_by_turn;
+    if (!row->where.label || leak->rate_bytes > row->growth_per_step) {
+        row->growth_per_step = leak->rate_bytes;
+        row->sentence = words;
+        row->where = place_of(question, texts, leak->who);
+        row->where.label = leak->name;
     }
-    if (seen->alive_bytes > row->alive_bytes)
-        row->alive_bytes = seen->alive_bytes;
+    if (leak->alive_bytes > row->alive_bytes)
+        row->alive_bytes = leak->alive_bytes;
     if (!row->suppression)
-        row->suppression = suppression_of(gate, question, seen->who);
+        row->suppression = suppression_of(gate, question, leak->who);
 }
 
-/* How many origins were judged. */
-static size_t find_in_steps(const struct gate *gate, struct gate_verdict *verdict, size_t repeat,
-                            const struct survivors *survivors)
+/* How a leak stands to the limits of the policy. */
+enum leak_standing { LEAK_WITHIN, LEAK_OVER, LEAK_UNRATED };
+
+/* Of one whose turns are not known, nobody knows the rate: it is over where it would be so however
+ * its loop turned. */
+static enum leak_standing standing_of(const struct policy *policy, const struct leak *leak)
+{
+    if (leak->row && leak->row->judgement.trend.rise_chance > policy->leak.chance_max)
+        return LEAK_WITHIN;
+    if (leak->rate_bytes)
+        return leak->rate_bytes >= policy->leak.slope_min ? LEAK_OVER : LEAK_WITHIN;
+    return leak->least_rate_bytes >= policy->leak.slope_min ? LEAK_OVER : LEAK_UNRATED;
+}
+
+static void find_caches(const struct gate *gate, struct gate_verdict *verdict, size_t repeat,
+                        const struct verdict *judged)
 {
     const struct question *question = &gate->recordings[repeat].question;
-    struct judged_list list = {0};
-    struct origins origins;
+
+    for (size_t i = 0; !judged->is_by_stacks && i < judged->sites->count; i++) {
+        const struct judged *row = &judged->sites->rows[i];
+
+        if (row->judgement.verdict == VERDICT_CACHE &&
+            !growth_is_told(question->symbols, judged->sites, i))
+            add_leak(gate, verdict, repeat,
+                     &(struct leak){.ledger = row->origin->ledger,
+                                    .who = row->origin->who,
+                                    .name = row->name,
+                                    .key = row->key,
+                                    .rate_bytes = row->judgement.growth_per_step,
+                                    .alive_bytes = row->alive.bytes,
+                                    .row = row},
+                     growth_sentence(question, &verdict->arena, row));
+    }
+}
+
+/* What else there is: of all recordings. */
+struct leaks_found {
     size_t judged_count;
+    size_t within_count, unrated_count;
+    const char *within, *unrated; /* the first of these, as a sentence */
+    bool is_by_stacks;            /* of one of them */
+};
 
-    if (!origins_init(&origins, question, ORIGINS_BY_SIZE)) {
-        verdict->arena.has_failed = true;
-        return 0;
-    }
-    if (!growth_judge(question, &origins, survivors, &list))
-        verdict->arena.has_failed = true;
-    for (size_t i = 0; !verdict->arena.has_failed && i < list.count; i++) {
-        const struct judged *row = &list.rows[i];
-        struct leak_seen seen = {
-            .who = row->origin->who,
-            .ledger = row->origin->ledger,
-            .is_cache = row->judgement.verdict == VERDICT_CACHE,
-            .growth_per_step = row->judgement.growth_per_step,
-            .alive_bytes = row->alive.bytes,
-        };
-
-        if (!is_over_the_limit(gate->policy, row) || growth_is_told(question->symbols, &list, i))
-            continue;
-        seen.sentence = seen.is_cache ? growth_sentence(question, &verdict->arena, row)
-                                      : leak_sentence(question, &verdict->arena, &list, row);
-        add_leak(gate, verdict, repeat, &seen);
-    }
-    judged_count = list.origin_count;
-    growth_release(&list);
-    origins_release(&origins);
-    return judged_count;
-}
-
-/* --- without marks -----------------------------------------------------------------------------
- */
-
-/* How many stacks were judged. */
-static size_t find_survivors(const struct gate *gate, struct gate_verdict *verdict, size_t repeat,
-                             const struct survivors *survivors)
+static void find_leaks(const struct gate *gate, struct gate_verdict *verdict, size_t repeat,
+                       const struct verdict *judged, struct leaks_found *found)
 {
     const struct question *question = &gate->recordings[repeat].question;
-    size_t judged_count = 0;
 
-    for (size_t i = 0; i < survivors->process_count; i++) {
-        const struct survivor_process *process = &survivors->processes[i];
+    found->judged_count = judged->judged_count;
+    found->is_by_stacks |= judged->is_by_stacks;
+    for (size_t i = 0; i < judged->leak_count; i++) {
+        const struct leak *leak = &judged->leaks[i];
+        const char *words = leak_sentence(question, &verdict->arena, leak);
+        enum leak_standing standing = standing_of(gate->policy, leak);
 
-        size_t leak_count = survivors_leak_count(process);
-
-        judged_count += process->active_count;
-        for (size_t k = 0; k < leak_count; k++) {
-            const struct survivor_origin *origin = &process->origins[k];
-            struct leak_seen seen = {
-                .who = origin->stacks[0].who,
-                .ledger = origin->stacks[0].ledger,
-                .is_by_turn = true,
-                .growth_per_step = survivors_per_turn(process, origin),
-                .alive_bytes = origin->bytes,
-            };
-
-            if (seen.growth_per_step < gate->policy->leak.slope_min)
-                continue;
-            seen.sentence = survivor_sentence(question, &verdict->arena, process, origin);
-            add_leak(gate, verdict, repeat, &seen);
-        }
+        if (standing == LEAK_OVER)
+            add_leak(gate, verdict, repeat, leak, words);
+        else if (standing == LEAK_WITHIN && !found->within_count++)
+            found->within = words;
+        else if (standing == LEAK_UNRATED && !found->unrated_count++)
+            found->unrated = words;
     }
-    return judged_count;
-}
-
-/* NULL: the recording was not read for them. */
-static const struct survivors *survivors_of(const struct survivor_reading *const *readings,
-                                            size_t repeat)
-{
-    return readings[repeat] ? survivor_reading_result(readings[repeat]) : NULL;
-}
-
-static size_t find_leaks(const struct gate *gate, struct gate_verdict *verdict, size_t repeat,
-                         const struct survivors *survivors)
-{
-    if (leak_stacks_decide(&gate->recordings[repeat].question, survivors))
-        return find_survivors(gate, verdict, repeat, survivors);
-    return find_in_steps(gate, verdict, repeat, survivors);
+    if (!gate->policy->leak.allows_caches)
+        find_caches(gate, verdict, repeat, judged);
 }
 
 /* --- telling them ------------------------------------------------------------------------------
@@ -307,25 +265,44 @@ static void tell_unsure(const struct gate *gate, struct gate_verdict *verdict, c
     gate_add(verdict, &row);
 }
 
-static void tell_no_leak(const struct gate *gate, struct gate_verdict *verdict, size_t judged_count,
-                         bool has_survivors)
+static void tell_passed(const struct gate *gate, struct gate_verdict *verdict, const char *words)
 {
-    struct arena *texts = &verdict->arena;
-    struct judged_steps steps = growth_longest_steps(&gate->recordings[0].question);
     struct gate_case row = {.rule = "leak",
                             .key = "leak",
                             .name = translated("leaks"),
                             .outcome = CASE_PASSED,
-                            .policy_line = gate->policy->leak.line};
+                            .policy_line = gate->policy->leak.line,
+                            .sentence = words};
 
-    row.sentence =
-        has_survivors
-            ? sentence(texts,
-                       "no leak: %zu stacks that allocate to the end judged, none leaves much",
-                       judged_count)
-            : sentence(texts, "no leak in steps %" PRIu32 " to %" PRIu32 ": %zu sites judged",
-                       steps.warm_up + 1, steps.last, judged_count);
     gate_add(verdict, &row);
+}
+
+static void tell_no_leak(const struct gate *gate, struct gate_verdict *verdict,
+                         const struct leaks_found *found)
+{
+    struct arena *texts = &verdict->arena;
+    struct judged_steps steps = growth_longest_steps(&gate->recordings[0].question);
+
+    if (found->unrated_count)
+        tell_unsure(gate, verdict,
+                    sentence(texts,
+                             "the rate of a leak is not known, as no turns of its loop are: mark "
+                             "steps to hold it against [leak] min_slope; %s",
+                             found->unrated));
+    else if (found->within_count)
+        tell_passed(gate, verdict,
+                    sentence(texts, "%s, within the limits of [leak]; the first: %s",
+                             label_counted(texts, found->within_count, "leak"), found->within));
+    else if (found->is_by_stacks)
+        tell_passed(gate, verdict,
+                    sentence(texts,
+                             "no leak: %zu stacks that allocate to the end judged, none leaves "
+                             "much",
+                             found->judged_count));
+    else
+        tell_passed(gate, verdict,
+                    sentence(texts, "no leak in steps %" PRIu32 " to %" PRIu32 ": %zu sites judged",
+                             steps.warm_up + 1, steps.last, found->judged_count));
 }
 
 static void tell_unused(const struct gate *gate, struct gate_verdict *verdict)
@@ -491,84 +468,58 @@ static void judge_window(const struct gate *gate, struct gate_verdict *verdict)
         say_no_blocks(gate, verdict, &gate->recordings[0]);
 }
 
-static void say_too_few_steps(const struct gate *gate, struct gate_verdict *verdict,
-                              const struct question *question)
+/* The first doubt of any recording; NULL: none. */
+static const char *doubt_of(const struct gate *gate, struct gate_verdict *verdict,
+                            const struct verdict *const *judged)
 {
-    struct judged_steps steps = growth_longest_steps(question);
-    uint32_t judged = steps.last - steps.warm_up;
-    struct gate_case row = {.rule = "leak",
-                            .key = "leak",
-                            .name = translated("leaks"),
-                            .outcome = CASE_UNSURE,
-                            .policy_line = gate->policy->leak.line};
-
-    row.sentence =
-        verdict->step_count
-            ? sentence(&verdict->arena,
-                       "leaks cannot be judged: %" PRIu32 " judged steps, %" PRIu32
-                       " are needed: run the job longer",
-                       judged, growth_steps_needed(question))
-            : translated("leaks cannot be judged: the recording has no steps; mark them, or limit "
-                         "[leak] window_growth");
-    gate_add(verdict, &row);
+    for (size_t i = 0; i < gate->recording_count; i++)
+        if (judged[i]->doubt_count)
+            return doubt_sentence(&gate->recordings[i].question, &verdict->arena,
+                                  &judged[i]->doubts[0]);
+    return NULL;
 }
 
-/* The first doubt of any recording, and of which. */
-static enum leak_doubt doubt_of(const struct gate *gate,
-                                const struct survivor_reading *const *readings, size_t *recording)
+static size_t told_count(const struct gate_verdict *verdict)
 {
-    enum leak_doubt doubt = LEAK_DOUBT_NONE;
-
-    for (size_t i = 0; doubt == LEAK_DOUBT_NONE && i < gate->recording_count; i++) {
-        doubt = leak_doubt_of(&gate->recordings[i].question, survivors_of(readings, i));
-        *recording = i;
-    }
-    return doubt;
+    return verdict->counts[CASE_FAILED] + verdict->counts[CASE_SUPPRESSED];
 }
 
 static void judge_read(const struct gate *gate, struct gate_verdict *verdict,
-                       const struct survivor_reading *const *readings)
+                       const struct verdict *const *judged)
 {
-    size_t judged_count = 0, doubted = 0,
-           told_before = verdict->counts[CASE_FAILED] + verdict->counts[CASE_SUPPRESSED];
-    enum leak_doubt doubt = doubt_of(gate, readings, &doubted);
-    bool has_survivors = false;
+    size_t told_before = told_count(verdict);
+    const char *doubt = doubt_of(gate, verdict, judged);
+    struct leaks_found found = {0};
 
-    if (doubt == LEAK_DOUBT_STEPS) {
-        say_too_few_steps(gate, verdict, &gate->recordings[doubted].question);
-        return;
-    }
-    if (doubt == LEAK_DOUBT_BLOCKS) {
-        say_no_blocks(gate, verdict, &gate->recordings[doubted]);
-        return;
-    }
-    for (size_t i = 0; i < gate->recording_count; i++) {
-        const struct survivors *survivors = survivors_of(readings, i);
-
-        has_survivors |= leak_stacks_decide(&gate->recordings[i].question, survivors);
-        judged_count = find_leaks(gate, verdict, i, survivors);
-    }
+    for (size_t i = 0; i < gate->recording_count; i++)
+        find_leaks(gate, verdict, i, judged[i], &found);
     tell_leaks(gate, verdict);
-    if (verdict->counts[CASE_FAILED] + verdict->counts[CASE_SUPPRESSED] == told_before) {
-        if (doubt != LEAK_DOUBT_NONE)
-            tell_unsure(gate, verdict, leak_doubt_reason(doubt));
+    if (told_count(verdict) == told_before) {
+        if (doubt)
+            tell_unsure(gate, verdict, doubt);
         else
-            tell_no_leak(gate, verdict, judged_count, has_survivors);
+            tell_no_leak(gate, verdict, &found);
     }
     tell_unused(gate, verdict);
 }
 
-/* Where it tells more than steps. For survivor_reading_destroy(). */
-static bool read_survivors(const struct gate *gate, struct survivor_reading **readings)
+static void judge_recordings(const struct gate *gate, struct gate_verdict *verdict)
 {
-    for (size_t i = 0; i < gate->recording_count; i++) {
-        if (!growth_needs_survivors(&gate->recordings[i].question))
-            continue;
-        readings[i] = survivors_read(&gate->recordings[i].question);
-        if (!readings[i])
-            return false;
+    const struct verdict **judged = calloc(gate->recording_count + 1, sizeof(*judged));
+    size_t count = 0;
+
+    for (; judged && count < gate->recording_count; count++) {
+        judged[count] = verdict_borrow(&gate->recordings[count].question);
+        if (!judged[count])
+            break;
     }
-    return true;
+    if (judged && count == gate->recording_count)
+        judge_read(gate, verdict, judged);
+    else
+        verdict->arena.has_failed = true;
+    for (size_t i = 0; i < count; i++)
+        verdict_give_back(&gate->recordings[i].question, judged[i]);
+    free(judged);
 }
 
 /* The first repeat that has something unjudged; NULL: none. */
@@ -583,34 +534,27 @@ static const char *unjudged_of(const struct gate *gate)
 /* What leaks was judged where the recordings lay. */
 static void judge_summaries(const struct gate *gate, struct gate_verdict *verdict)
 {
-    size_t told_before = verdict->counts[CASE_FAILED] + verdict->counts[CASE_SUPPRESSED];
+    size_t told_before = told_count(verdict);
     const char *unjudged = unjudged_of(gate);
-    struct gate_case row = {.rule = "leak",
-                            .key = "leak",
-                            .name = translated("leaks"),
-                            .outcome = CASE_PASSED,
-                            .policy_line = gate->policy->leak.line};
 
     for (size_t i = 0; i < gate->recording_count; i++)
         summary_leaks_find(gate, verdict, i);
     tell_leaks(gate, verdict);
     tell_unused(gate, verdict);
-    if (verdict->counts[CASE_FAILED] + verdict->counts[CASE_SUPPRESSED] > told_before)
+    if (told_count(verdict) > told_before)
         return;
     if (unjudged) {
         tell_unsure(gate, verdict,
                     sentence(&verdict->arena, "leaks cannot be judged on %s", unjudged));
         return;
     }
-    row.sentence = sentence(&verdict->arena, "no leak on any rank: %zu sites judged",
-                            gate->recordings[0].judged_count);
-    gate_add(verdict, &row);
+    tell_passed(gate, verdict,
+                sentence(&verdict->arena, "no leak on any rank: %zu sites judged",
+                         gate->recordings[0].judged_count));
 }
 
 void judge_leaks(const struct gate *gate, struct gate_verdict *verdict)
 {
-    struct survivor_reading **readings;
-
     if (!gate->policy->leak.is_asked)
         return;
     if (gate->recordings[0].summary) {
@@ -621,12 +565,5 @@ void judge_leaks(const struct gate *gate, struct gate_verdict *verdict)
         judge_window(gate, verdict);
         return;
     }
-    readings = calloc(gate->recording_count + 1, sizeof(struct survivor_reading *));
-    if (readings && read_survivors(gate, readings))
-        judge_read(gate, verdict, (const struct survivor_reading *const *)readings);
-    else
-        verdict->arena.has_failed = true;
-    for (size_t i = 0; readings && i < gate->recording_count; i++)
-        survivor_reading_destroy(readings[i]);
-    free(readings);
+    judge_recordings(gate, verdict);
 }

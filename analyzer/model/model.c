@@ -262,7 +262,13 @@ uint16_t model_process(struct model *model, const struct model_process *process)
     if (!row)
         return (uint16_t)model_fail(model, "65535 processes");
     *row = *process;
+    row->input = model->input;
     return (uint16_t)(model->processes.count - 1);
+}
+
+void model_begin_input(struct model *model, uint32_t number)
+{
+    model->input = number;
 }
 
 size_t model_process_count(const struct model *model)

@@ -112,6 +112,7 @@ struct model_process {
     uint8_t exit_status; /* of both */
     bool is_helper;      /* helpers.h */
     bool is_errand;      /* the same */
+    uint32_t input;      /* of the recordings that are read as one; model_begin_input() */
 };
 
 /* Of a block whose process says blocks_are_rows: its row in its file, from 0. */
@@ -150,6 +151,8 @@ uint32_t *model_keep_sites(struct model *model, uint16_t process, uint32_t strea
 struct kept_sites model_kept_sites(const struct model *model, uint16_t process, uint32_t stream);
 uint32_t model_thread(struct model *model, struct model_thread thread);
 uint16_t model_process(struct model *model, const struct model_process *process);
+/* Processes that come are of this recording: a number from 0. */
+void model_begin_input(struct model *model, uint32_t number);
 /*
  * A module was loaded. The same one at the same place is one row, however often it comes and goes.
  * True when something else was there before: from now on sites and frames of these addresses are

@@ -88,6 +88,7 @@ struct model {
     struct module_map module_map; /* as far as was read */
     uint16_t region_epochs[REGIONS];
     struct notes notes;
+    uint32_t input;         /* that processes come from */
     const char *failure;    /* what there was no room for; NULL while all is well */
     size_t memory_failures; /* before this model */
     uint64_t lost_count;    /* of processes that have no row */

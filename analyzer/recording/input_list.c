@@ -50,9 +50,10 @@ static enum mt_result pass_over(struct input_list *list, enum mt_result result,
 
 static enum mt_result open_next(struct input_list *list, struct mt_error *error)
 {
-    enum mt_result result =
-        input_open(list->paths[list->next_path++], list->model, &list->input, error);
+    enum mt_result result;
 
+    model_begin_input(list->model, (uint32_t)list->next_path);
+    result = input_open(list->paths[list->next_path++], list->model, &list->input, error);
     if (result != MT_OK)
         return pass_over(list, result, error);
     list->source_kind = input_kind_of(list->input)->name;

@@ -18,6 +18,7 @@
 #include "symbols.h"
 #include "tally.h"
 #include "trace_question.h"
+#include "verdict.h"
 
 /* What is read. */
 struct extent {
@@ -50,6 +51,8 @@ struct mt_trace {
     bool has_pictures;           /* are part of it */
     uint16_t process;            /* that alone is read, if one is */
     struct process_use use;      /* of it, with the steps that the program marked */
+    struct verdict_keeper kept;   /* what is thought of it */
+    struct verdict_keeper *keeper; /* of kept */
 };
 
 static enum mt_result read_ahead_begin(struct mt_trace *trace,
@@ -153,11 +156,19 @@ static enum mt_result read_owned(struct mt_trace *trace, struct mt_error *error)
 
 /* --- a reading that waits for the question ---------------------------------------------------- */
 
+/* It is about sums that go. */
+static void verdict_drop(struct mt_trace *trace)
+{
+    verdict_destroy(trace->kept.verdict);
+    trace->kept.verdict = NULL;
+}
+
 /* What the first reading added up is replaced by the sums, or by nothing if they are not right. */
 static void pending_settle(struct mt_trace *trace, struct question *question, struct tally *sums,
                            bool are_right)
 {
     if (are_right) {
+        verdict_drop(trace);
         tally_destroy(trace->tally);
         trace->tally = sums;
         trace->pending.context = NULL;
@@ -381,6 +392,7 @@ static enum mt_result open_whole(const char *const *paths, size_t count,
     if (!trace)
         return mt_error_set(error, MT_NO_MEMORY, "no memory to open %s", count ? paths[0] : "it");
     arena_init(&trace->arena);
+    trace->keeper = &trace->kept;
     trace->question = options->question;
     trace->has_pictures = options->ask_flags & MT_ASK_PICTURES;
     trace->process = extent.process ? *extent.process : 0;
@@ -456,6 +468,7 @@ void trace_close(struct mt_trace *trace)
 {
     if (!trace)
         return;
+    verdict_drop(trace);
     read_ahead_destroy(trace->ahead);
     input_list_release(&trace->inputs);
     stepping_release(&trace->stepping);
@@ -522,6 +535,7 @@ struct question trace_question(const struct mt_trace *trace)
         .warm_up_steps = WARM_UP_DEFAULT,
         .margin_percent = NEAR_PEAK_PERCENT,
         .blocks = {.most_bytes = UINT64_MAX, .to_ns = UINT64_MAX},
+        .keeper = trace->keeper,
     };
 }
 

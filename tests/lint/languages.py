@@ -5,7 +5,7 @@ usage: languages.py FOLDER | languages.py --self-test
 
 A sentence is what lint.messages calls one: three words, as the argument of a function that looks it up, or in a table or a
 macro of the analyzer. Each has a translation. No translation is of a text that is in no source any more. Conversions of both sides are the
-same in the same order, or all have positions (%2$s). Options and units are the same, too.
+same in the same order, or all have positions (%2$s). Parts in braces, options and units are the same, too.
 """
 
 import pathlib
@@ -20,6 +20,10 @@ CONVERSION = re.compile(r"%(?:(\d+)\$)?[-+0# ]*(\*|\d+)?(?:\.(\*|\d+))?(<PRI\w+>
 DEFINES = re.compile(r"^#define \w+(?:\([^)\n]*\))?((?:[^\n]*\\\n)*[^\n]*)", re.M)
 # A translation has them as they are.
 KEEPERS = re.compile(r"--[a-z][-a-z]+|\b[KMGT]iB\b")
+# Rows of tables that are looked up where they are shown.
+TABLES = ["DOUBT"]
+# What stands for a part of a sentence.
+PART = re.compile(r"\{\w+\}")
 # Columns of the vendor's tables, SQL, and command lines of examples: no words for people.
 NAMES = re.compile(r"APP reserved|activeReleaseTime|coalesce\(|  leaktide ")
 
@@ -43,7 +47,7 @@ def texts(folder):
         every.update(text for text, _ in found)
         if not is_foreign:
             sentences.update((text, name) for text, place in found if messages.is_sentence(text)
-                             and not NAMES.match(text) and place in messages.MESSAGES + messages.WRAPPERS + ["{"])
+                             and not NAMES.match(text) and place in messages.MESSAGES + messages.WRAPPERS + TABLES + ["{"])
     return every, sentences
 
 
@@ -73,6 +77,8 @@ def faults_of_entry(english, other):
         yield "no translation"
     if not are_filled_alike(english, other):
         yield "other conversions"
+    if sorted(PART.findall(english)) != sorted(PART.findall(other)):
+        yield "other parts"
     if english.count("\\n") != other.count("\\n"):
         yield "other lines"
     for kept in sorted(set(KEEPERS.findall(english)) - set(KEEPERS.findall(other))):
@@ -101,6 +107,8 @@ def self_test():
     assert "twice" in check(good + good, every, sentences)[0]
     assert "has no translation" in check("", every, sentences)[0]
     assert "other lines" in check(good.replace('%1$s"', '%1$s\\n"'), every, sentences)[0]
+    assert "other parts" in list(faults_of_entry("{who} grew by {bytes}", "{who} {byte}"))
+    assert not list(faults_of_entry("{who} grew by {bytes}", "{bytes} {who}"))
     assert are_filled_alike("%.*s of %<PRIu64>", "%.*s / %<PRIu64>")
     assert not are_filled_alike("%.*s of %<PRIu64>", "%s / %<PRIu64>")
     assert "--steps is missing" in list(faults_of_entry("name it with --steps", "指定"))

@@ -12,7 +12,7 @@
 
 #include "advice_analyses.h"
 #include "event_list.h"
-#include "leak_analyses.h"
+#include "leaks_by_steps.h"
 #include "pool_analyses.h"
 
 #define MIB UINT64_C(1048576)
@@ -295,7 +295,7 @@ static void a_leak_says_which_of_its_blocks_stay(void **state)
             assert_int_equal(setup(NULL), 0);
         }
         leak(cases[i].steps, cases[i].made, cases[i].every);
-        analyse_leaks(event_list_question(&list), report);
+        leaks_by_steps(event_list_question(&list), report);
         assert_string_equal(rule_of_finding("leak"), cases[i].rule);
         if (cases[i].every == 1) {
             assert_int_equal(number_of_finding("saves_bytes_per_step"), 1 * MIB);
@@ -319,7 +319,7 @@ static void what_the_end_frees_does_not_excuse_the_rest(void **state)
     }
     for (uint64_t i = 1; i <= 13; i++)
         event_list_free(&list, i * MIB);
-    analyse_leaks(event_list_question(&list), report);
+    leaks_by_steps(event_list_question(&list), report);
     assert_string_equal(rule_of_finding("leak"), "leak of all blocks");
 }
 
@@ -335,7 +335,7 @@ static void one_block_that_grows_is_told_apart(void **state)
             event_list_free(&list, (i - 1) * 1000 * MIB);
         event_list_step(&list, EVENT_STEP_END, i);
     }
-    analyse_leaks(event_list_question(&list), report);
+    leaks_by_steps(event_list_question(&list), report);
     assert_string_equal(rule_of_finding("leak"), "one growing block");
     assert_int_equal(number_of_finding("saves_bytes_per_step"), 1 * MIB);
 }
@@ -355,7 +355,7 @@ static void without_names_a_size_does_not_hide_another(void **state)
             event_list_free(&list, (100 + i - 8) * MIB);
         event_list_step(&list, EVENT_STEP_END, i);
     }
-    analyse_leaks(event_list_question(&list), report);
+    leaks_by_steps(event_list_question(&list), report);
     assert_string_equal(rule_of_finding("leak"), "leak of all blocks");
     assert_int_equal(report_finding_count(report), 1);
     assert_non_null(
@@ -376,7 +376,7 @@ static void a_leak_that_ran_out_of_memory_is_no_full_cache(void **state)
                                              .site = site});
         event_list_step(&list, EVENT_STEP_END, i);
     }
-    analyse_leaks(event_list_question(&list), report);
+    leaks_by_steps(event_list_question(&list), report);
     assert_string_equal(rule_of_finding("leak"), "leak of all blocks");
     assert_int_equal(number_of_finding("growth_bytes_per_step"), 1 * MIB);
     assert_non_null(strstr(report_verdict_at(report, 0), "failed in step 21"));

@@ -16,7 +16,7 @@
 
 #include "event_list.h"
 #include "growth.h"
-#include "leak_analyses.h"
+#include "leaks_by_steps.h"
 
 enum { STEPS = 60, OTHERS = 20, LATE = 40 };
 
@@ -704,7 +704,7 @@ static void few_steps_that_were_found_decide_nothing(void **state)
         }
         question = *event_list_question(&list);
         question.steps = cases[c].is_found ? &rule : NULL;
-        analyse_leaks(&question, report);
+        leaks_by_steps(&question, report);
         assert_int_equal(report_outcome_of(report), cases[c].outcome);
     }
 }

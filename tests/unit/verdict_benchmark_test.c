@@ -18,7 +18,7 @@
 
 #include "analysis.h"
 #include "labelled_program.h"
-#include "leak_analyses.h"
+#include "leaks_by_steps.h"
 #include "report_writers.h"
 
 enum { PROGRAMS = 400, first_with_interpreters = 2000000 };
@@ -57,7 +57,7 @@ static struct report *answer_of(uint64_t seed, bool has_interpreters,
     question.tally = tally;
     question.model = model;
     question.symbols = symbols;
-    analyse_leaks(&question, report);
+    leaks_by_steps(&question, report);
     assert_int_equal(report_status(report, NULL), MT_OK);
     symbols_destroy(symbols);
     tally_destroy(tally);

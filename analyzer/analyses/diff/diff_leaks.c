@@ -4,24 +4,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "growth.h"
 #include "hash.h"
 #include "labels.h"
-#include "leak_doubt.h"
 #include "sentence.h"
-#include "survivor_answers.h"
+#include "verdict.h"
 
-enum {
-    share_least = 20, /* one part in so many of what a process leaks is worth a row */
-    spoken_most = 2
-};
+enum { spoken_most = 2 };
 
 enum leak_state { LEAK_FIXED, LEAK_NEW, LEAK_STILL, LEAK_STATE_COUNT };
 
 static const char *const state_words[LEAK_STATE_COUNT] = {
     [LEAK_FIXED] = "fixed", [LEAK_NEW] = "new", [LEAK_STILL] = "still leaks"};
 
-struct leak {
+struct leak_side {
     bool is_there;
     size_t side;
     bool is_by_turn;     /* of a loop that nobody marked */
@@ -33,7 +28,7 @@ struct leak_row {
     uint32_t pair;
     uint64_t key;
     const char *name;
-    struct leak base, now; /* base: of the first base that has it */
+    struct leak_side base, now; /* base: of the first base that has it */
 };
 
 struct leaks {
@@ -41,7 +36,7 @@ struct leaks {
     struct report *report;
     struct arena arena;
     struct table rows;
-    enum leak_doubt base_doubt, now_doubt; /* of the bases, the first */
+    enum doubt_kind base_doubt, now_doubt; /* of the bases, the first */
     bool has_failed;
 };
 
@@ -64,95 +59,40 @@ static struct leak_row *row_for(struct leaks *leaks, uint32_t pair, uint64_t key
     return row;
 }
 
-static void note_leak(struct leaks *leaks, size_t side, uint16_t ledger, struct who who,
-                      struct leak leak)
+static void note_leak(struct leaks *leaks, size_t side, const struct leak *leak)
 {
     const struct diff_side *on = &leaks->join->sides[side];
     bool is_now = side == leaks->join->side_count - 1;
-    uint32_t pair = on->pair_of_ledger[ledger];
-    const char *name = label_who(on->question, report_arena(leaks->report), who);
-    uint64_t key = who.site ? symbols_site_id(on->question->symbols, who.site)
-                            : hash_bytes(name, strlen(name));
+    uint32_t pair = on->pair_of_ledger[leak->ledger];
+    const char *name = arena_copy(report_arena(leaks->report), leak->name);
+    uint64_t key = leak->who.site ? leak->key : hash_bytes(name, strlen(name));
     struct leak_row *row = pair == UINT32_MAX ? NULL : row_for(leaks, pair, key, name);
-    struct leak *here = row ? (is_now ? &row->now : &row->base) : NULL;
+    struct leak_side *here = row ? (is_now ? &row->now : &row->base) : NULL;
 
     if (!here)
         return;
     if (is_now)
         row->name = name;
     if (!here->is_there)
-        *here = (struct leak){.is_there = true, .side = side, .is_by_turn = leak.is_by_turn};
+        *here = (struct leak_side){.is_there = true, .side = side, .is_by_turn = leak->is_by_turn};
     if (here->side != side)
         return;
-    here->rate_bytes += leak.rate_bytes;
-    here->bytes += leak.bytes;
+    here->rate_bytes += leak->rate_bytes;
+    here->bytes += leak->bytes;
 }
 
-/* One leak may pass through several pools. */
-static bool is_seen_before(const struct question *question, const struct judged_list *list,
-                           size_t index)
-{
-    for (size_t i = 0; i < index; i++)
-        if (growth_is_same(question->symbols, &list->rows[i], &list->rows[index]))
-            return true;
-    return false;
-}
-
-static void judge_by_steps(struct leaks *leaks, size_t side, const struct survivors *survivors)
+/* *doubt: why what was not found may be there; an older doubt stays. */
+static void judge_side(struct leaks *leaks, size_t side, enum doubt_kind *doubt)
 {
     const struct question *question = leaks->join->sides[side].question;
-    struct judged_steps steps = growth_longest_steps(question);
-    struct judged_list list = {0};
-    struct origins origins;
+    const struct verdict *verdict = verdict_borrow(question);
 
-    if (steps.last < steps.warm_up + growth_steps_needed(question))
-        return;
-    if (!origins_init(&origins, question, ORIGINS_BY_SIZE)) {
-        leaks->has_failed = true;
-        return;
-    }
-    leaks->has_failed |= !growth_judge(question, &origins, survivors, &list);
-    for (size_t i = 0; !leaks->has_failed && i < list.verdict_counts[VERDICT_LEAK]; i++)
-        if (!is_seen_before(question, &list, i))
-            note_leak(leaks, side, list.rows[i].origin->ledger, list.rows[i].origin->who,
-                      (struct leak){true, side, false, list.rows[i].judgement.growth_per_step,
-                                    list.rows[i].grown_bytes});
-    growth_release(&list);
-    origins_release(&origins);
-}
-
-static void note_survivors(struct leaks *leaks, size_t side, const struct survivor_process *process)
-{
-    size_t count = survivors_leak_count(process);
-
-    for (size_t i = 0; i < count; i++) {
-        const struct survivor_origin *origin = &process->origins[i];
-
-        if (origin->bytes >= process->bytes / share_least)
-            note_leak(leaks, side, origin->stacks[0].ledger, origin->stacks[0].who,
-                      (struct leak){true, side, true, survivors_per_turn(process, origin),
-                                    origin->bytes});
-    }
-}
-
-/* As `leaktide leaks` chooses between them. *doubt: why what was not found may be there; an older
- * doubt stays. */
-static void judge_side(struct leaks *leaks, size_t side, enum leak_doubt *doubt)
-{
-    const struct question *question = leaks->join->sides[side].question;
-    bool needs_survivors = growth_needs_survivors(question);
-    struct survivor_reading *reading = needs_survivors ? survivors_read(question) : NULL;
-    const struct survivors *survivors = reading ? survivor_reading_result(reading) : NULL;
-
-    leaks->has_failed |= needs_survivors && !survivors;
-    if (leak_stacks_decide(question, survivors))
-        for (size_t i = 0; i < survivors->process_count; i++)
-            note_survivors(leaks, side, &survivors->processes[i]);
-    else
-        judge_by_steps(leaks, side, survivors);
-    if (*doubt == LEAK_DOUBT_NONE)
-        *doubt = leak_doubt_of(question, survivors);
-    survivor_reading_destroy(reading);
+    leaks->has_failed |= !verdict;
+    for (size_t i = 0; verdict && i < verdict->leak_count; i++)
+        note_leak(leaks, side, &verdict->leaks[i]);
+    if (verdict && verdict->doubt_count && *doubt == DOUBT_NONE)
+        *doubt = verdict->doubts[0].kind;
+    verdict_give_back(question, verdict);
 }
 
 /* --- side by side ---------------------------------------------------------------------------- */
@@ -162,11 +102,11 @@ static bool state_of(const struct leaks *leaks, const struct leak_row *row, enum
 {
     *state = row->base.is_there ? (row->now.is_there ? LEAK_STILL : LEAK_FIXED) : LEAK_NEW;
     return *state == LEAK_STILL ||
-           (*state == LEAK_FIXED ? leaks->now_doubt : leaks->base_doubt) == LEAK_DOUBT_NONE;
+           (*state == LEAK_FIXED ? leaks->now_doubt : leaks->base_doubt) == DOUBT_NONE;
 }
 
 /* "1.00 MiB per step", or all of it where nothing tells how fast. */
-static const char *rate_words(struct report *report, struct leak leak)
+static const char *rate_words(struct report *report, struct leak_side leak)
 {
     uint64_t bytes = leak.rate_bytes ? leak.rate_bytes : leak.bytes;
     const char *per = translated(leak.is_by_turn ? "per turn" : "per step");
@@ -207,7 +147,7 @@ static const char *ledger_label(const struct leaks *leaks, const struct leak_row
 static void add_row(const struct leaks *leaks, struct report_table *table,
                     const struct leak_row *row, enum leak_state state)
 {
-    const struct leak *base = &row->base, *now = &row->now;
+    const struct leak_side *base = &row->base, *now = &row->now;
     const struct field fields[] = {
         {"state", "state", value_word(state_words[state])},
         {"base_growth_bytes_per_step", "base, per step",
@@ -264,7 +204,7 @@ static void say_state(const struct leaks *leaks, const struct leak_row *rows, si
 static const struct leak_row *heaviest_now(const struct leaks *leaks, const struct leak_row *rows,
                                            size_t count)
 {
-    for (size_t i = 0; leaks->base_doubt != LEAK_DOUBT_NONE && i < count; i++)
+    for (size_t i = 0; leaks->base_doubt != DOUBT_NONE && i < count; i++)
         if (rows[i].now.is_there && !rows[i].base.is_there)
             return &rows[i];
     return NULL;
@@ -279,13 +219,13 @@ static void say_unjudged(const struct leaks *leaks, const struct leak_row *rows,
         report_verdict(leaks->report, ranks.found,
                        "LEAK: %s leaks %s; the base told too little to say whether that is new.",
                        now->name, rate_words(leaks->report, now->now));
-    else if (leaks->base_doubt != LEAK_DOUBT_NONE || leaks->now_doubt != LEAK_DOUBT_NONE)
+    else if (leaks->base_doubt != DOUBT_NONE || leaks->now_doubt != DOUBT_NONE)
         report_verdict(leaks->report, ranks.nothing,
                        "LEAKS: cannot say what is new or fixed; of %s: %s.",
-                       translated(leaks->base_doubt == LEAK_DOUBT_NONE  ? "the recording"
-                                  : leaks->now_doubt == LEAK_DOUBT_NONE ? "the base"
+                       translated(leaks->base_doubt == DOUBT_NONE  ? "the recording"
+                                  : leaks->now_doubt == DOUBT_NONE ? "the base"
                                                                         : "both sides"),
-                       leak_doubt_reason(leaks->now_doubt != LEAK_DOUBT_NONE ? leaks->now_doubt
+                       doubt_reason(leaks->now_doubt != DOUBT_NONE ? leaks->now_doubt
                                                                              : leaks->base_doubt));
     else if (!count)
         report_verdict(leaks->report, ranks.nothing, "LEAKS: none before, and none now.");

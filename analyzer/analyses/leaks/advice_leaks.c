@@ -16,10 +16,10 @@
 /* Of the peak, what had leaked by then: no more than was there. */
 static uint64_t leaked_at_peak(const struct evidence *evidence)
 {
-    uint64_t held_bytes = origin_at_peak(evidence->question->tally, evidence->leak->origin).bytes;
-    uint64_t leaked_bytes = evidence->leak->judgement.is_one_growing_block
-                                ? evidence->leak->grown_bytes
-                                : evidence->leak->judgement.overdue_bytes;
+    uint64_t held_bytes = origin_at_peak(evidence->question->tally, evidence->leak->row->origin).bytes;
+    uint64_t leaked_bytes = evidence->leak->row->judgement.is_one_growing_block
+                                ? evidence->leak->bytes
+                                : evidence->leak->row->judgement.overdue_bytes;
 
     return held_bytes < leaked_bytes ? held_bytes : leaked_bytes;
 }
@@ -30,13 +30,12 @@ static void add_leak(const struct rule *rule, const struct evidence *evidence,
     struct advice *advice = advice_add(advices, rule, finding, leaked_at_peak(evidence), true);
 
     if (advice)
-        advice->saves_bytes_per_step = evidence->leak->judgement.growth_per_step;
+        advice->saves_bytes_per_step = evidence->leak->row->judgement.growth_per_step;
 }
 
 static const char *who(const struct evidence *evidence)
 {
-    return label_who(evidence->question, report_arena(evidence->report),
-                     evidence->leak->origin->who);
+    return evidence->leak->name;
 }
 
 static void look_for_growing_block(const struct rule *rule, const struct evidence *evidence,
@@ -44,12 +43,12 @@ static void look_for_growing_block(const struct rule *rule, const struct evidenc
 {
     struct rule on_host = *rule;
 
-    if (!evidence->leak || !evidence->leak->judgement.is_one_growing_block)
+    if (!evidence->leak || !evidence->leak->row->judgement.is_one_growing_block)
         return;
     on_host.what_to_do =
         translated("look at the list, table or buffer that only grows there: begin "
                    "it anew now and then, or write it out");
-    add_leak(growth_is_heap(evidence->question->tally, evidence->leak->origin->ledger) ? &on_host
+    add_leak(growth_is_heap(evidence->question->tally, evidence->leak->row->origin->ledger) ? &on_host
                                                                                        : rule,
              evidence, advices,
              report_text(evidence->report,
@@ -65,11 +64,11 @@ static void look_for_leak_in_some_steps(const struct rule *rule, const struct ev
     struct births_seen seen = {.stretch = 0};
 
     if (evidence->leak)
-        seen = growth_births(evidence->leak);
+        seen = growth_births(evidence->leak->row);
     if (seen.stretch && seen.with_survivors * 2 <= seen.stretch_count)
         add_leak(rule, evidence, advices,
                  report_text(evidence->report, "only %s left blocks of %s",
-                             leak_births(report_arena(evidence->report), evidence->leak),
+                             leak_births(report_arena(evidence->report), evidence->leak->row),
                              who(evidence)));
 }
 
@@ -89,11 +88,12 @@ bool leak_keeps_all(const struct question *question, const struct judged *leak)
 static void look_for_leak_of_some_blocks(const struct rule *rule, const struct evidence *evidence,
                                          struct advices *advices)
 {
-    const struct judged *leak = evidence->leak;
+    const struct judged *leak;
     uint64_t count;
 
-    if (!leak)
+    if (!evidence->leak)
         return;
+    leak = evidence->leak->row;
     count = survivor_parts_of(evidence->question, leak).made_count;
     if (leak->survivor_count + blocks_of_a_step(leak, count) < count)
         add_leak(rule, evidence, advices,
@@ -106,14 +106,14 @@ static void look_for_leak_of_some_blocks(const struct rule *rule, const struct e
 static void look_for_leak_of_all_blocks(const struct rule *rule, const struct evidence *evidence,
                                         struct advices *advices)
 {
-    const struct judged *leak = evidence->leak;
+    const struct leak *leak = evidence->leak;
     struct rule with_release = *rule;
     const struct ledger *ledger;
     const struct pool *pool;
 
     if (!leak)
         return;
-    ledger = tally_ledger_at(evidence->question->tally, leak->origin->ledger);
+    ledger = tally_ledger_at(evidence->question->tally, leak->ledger);
     pool = model_pool_at(evidence->question->model, ledger->pool);
     with_release.what_to_do = report_text(evidence->report, pool->release, pool->release_call);
     add_leak(&with_release, evidence, advices,
@@ -140,7 +140,7 @@ static const struct rule leak_rules[] = {
 };
 
 bool advice_for_leak(const struct question *question, struct report *report,
-                     const struct judged *leak, struct advice *advice)
+                     const struct leak *leak, struct advice *advice)
 {
     struct evidence evidence = {.question = question, .report = report, .leak = leak};
     struct advices advices;

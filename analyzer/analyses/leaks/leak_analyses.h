@@ -7,8 +7,6 @@
 
 #include "analysis.h"
 
-/* By steps alone, marked or found. */
-void analyse_leaks(const struct question *question, struct report *report);
 void analyse_leftovers(const struct question *question, struct report *report);
 void analyse_window(const struct question *question, struct report *report);
 

@@ -157,12 +157,13 @@ static const char *interval_text(struct report *report, const struct step_judgem
 }
 
 static const char *finding_sentence(const struct question *question, struct report *report,
-                                    const struct judged_list *list, const struct judged *row,
-                                    const struct group_past *example)
+                                    const struct leak *leak, const struct group_past *example)
 {
+    const struct judged *row = leak->row;
+
     return report_text(report, "%s: %s; %s, %s; chance of a false alarm: %.1g%s%s",
                        step_verdict_name(row->judgement.verdict),
-                       leak_sentence(question, report_arena(report), list, row),
+                       leak_sentence(question, report_arena(report), leak),
                        interval_text(report, &row->judgement),
                        rate_text(report, blocks_per_1000_steps(row)),
                        row->judgement.trend.rise_chance, leak_horizon(question, report, row),
@@ -183,21 +184,22 @@ static struct value part_percent(const struct survivor_parts *parts, size_t inde
                : value_none();
 }
 
-void leak_finding(const struct question *question, struct report *report,
-                  const struct judged_list *list, const struct judged *row)
+void leak_finding(const struct question *question, struct report *report, const struct leak *leak)
 {
+    const struct judged *row = leak->row;
     struct arena *texts = report_arena(report);
     struct place_in_code place = place_of(question, texts, row->origin->who);
     struct survivor_parts parts = survivor_parts_of(question, row);
     struct advice advice = {.rule = NULL};
-    bool is_advised = advice_for_leak(question, report, row, &advice);
+    bool is_advised = advice_for_leak(question, report, leak, &advice);
     const struct group_past *example = example_of(question, row);
     uint64_t until_full = steps_until_full(question, row);
     const struct step_judgement *judgement = &row->judgement;
     struct births_seen births = growth_births(row);
     const struct field facts[] = {
         {"ledger", NULL, value_text(label_ledger(question, texts, row->origin->ledger))},
-        {"site", NULL, value_who(question, texts, row->origin->who)},
+        {"site", NULL, value_site(leak->name)},
+        {"site_key", NULL, value_text(report_text(report, "%016" PRIx64, leak->key))},
         {"function", NULL, value_place_text(place.function)},
         {"file", NULL, value_place_text(place.file)},
         {"line", NULL, value_place_line(&place)},
@@ -238,7 +240,7 @@ void leak_finding(const struct question *question, struct report *report,
          is_advised ? value_bytes(advice.saves_bytes_per_step) : value_none()},
         {"saves_bytes", NULL, is_advised ? value_bytes(advice.saves_bytes) : value_none()},
     };
-    const char *sentence = finding_sentence(question, report, list, row, example);
+    const char *sentence = finding_sentence(question, report, leak, example);
 
     if (is_advised)
         sentence = report_text(report, "%s. WHY: %s. %s", sentence, advice.finding,

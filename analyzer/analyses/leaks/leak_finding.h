@@ -5,13 +5,12 @@
 #ifndef LEAKTIDE_ANALYSES_LEAK_FINDING_H
 #define LEAKTIDE_ANALYSES_LEAK_FINDING_H
 
-#include "growth.h"
+#include "verdict.h"
 
 /* "; the device is full in 4,321 steps", or "" where its free memory was not recorded. */
 const char *leak_horizon(const struct question *question, struct report *report,
                          const struct judged *row);
-/* row: of the list. */
-void leak_finding(const struct question *question, struct report *report,
-                  const struct judged_list *list, const struct judged *row);
+/* Of one by steps. */
+void leak_finding(const struct question *question, struct report *report, const struct leak *leak);
 
 #endif

@@ -1,23 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What leaks? The origins that growth.h has judged, as sentences, findings and a table.
+ * What leaks? The verdict, as sentences, findings and a table.
  */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "growth.h"
 #include "labels.h"
 #include "leak_advice.h"
 #include "leak_analyses.h"
-#include "leak_doubt.h"
 #include "leak_finding.h"
 #include "leak_words.h"
 #include "ledger_growth.h"
-#include "missing.h"
 #include "sentence.h"
-#include "survivor_answers.h"
-#include "survivor_search.h"
 #include "survivor_verdict.h"
 #include "window_say.h"
 
@@ -37,7 +32,10 @@ static void add_row(const struct question *question, struct report *report,
         {"birth_steps", "born in steps",
          value_text(
              report_text(report, "%zu of %zu", births.with_survivors, births.stretch_count))},
-        {"site", "site", value_who(question, texts, row->origin->who)},
+        {"site", "site",
+         who_is_known(row->origin->who) ? value_site(row->name)
+                                        : value_who(question, texts, row->origin->who)},
+        {"site_key", NULL, value_text(report_text(report, "%016" PRIx64, row->key))},
         {"operator", "operator",
          row->origin->who.site ? value_name(question, row->origin->who.operator_text)
                                : value_none()},
@@ -81,15 +79,6 @@ static void add_table(const struct question *question, struct report *report,
                         hold_or_holds(report, list->verdict_counts[VERDICT_TEMPORARY]));
 }
 
-static size_t count_other_leaks(const struct question *question, const struct judged_list *list)
-{
-    size_t others = 0;
-
-    for (size_t i = 1; i < list->verdict_counts[VERDICT_LEAK]; i++)
-        others += !growth_is_told(question->symbols, list, i);
-    return others;
-}
-
 /* Two lines, not one in two pools. */
 static bool is_of_same_steps(struct symbols *symbols, const struct judged *a,
                              const struct judged *b)
@@ -108,59 +97,47 @@ static bool is_of_same_steps(struct symbols *symbols, const struct judged *a,
  * same lines. A line of which all blocks stay, of the same steps, is nearer to the cause. NULL: the
  * first one is such a line, or there is none.
  */
-static const struct judged *holder_of(const struct question *question,
-                                      const struct judged_list *list)
+static const struct leak *holder_of(const struct question *question, const struct verdict *verdict)
 {
-    const struct judged *first = &list->rows[0];
+    const struct judged *first = verdict->leaks[0].row;
 
     if (first->judgement.is_one_growing_block || leak_keeps_all(question, first))
         return NULL;
-    for (size_t i = 1; i < list->verdict_counts[VERDICT_LEAK]; i++) {
-        const struct judged *row = &list->rows[i];
+    for (size_t i = 1; i < verdict->leak_count; i++) {
+        const struct judged *row = verdict->leaks[i].row;
 
         if (!row->judgement.is_one_growing_block &&
-            is_of_same_steps(question->symbols, first, row) &&
-            !growth_is_told(question->symbols, list, i) && leak_keeps_all(question, row))
-            return row;
+            is_of_same_steps(question->symbols, first, row) && leak_keeps_all(question, row))
+            return &verdict->leaks[i];
     }
     return NULL;
 }
 
-static void say_holder(const struct question *question, struct report *report,
-                       const struct judged_list *list)
-{
-    const struct judged *holder = holder_of(question, list);
-
-    if (holder)
-        report_verdict(report, RANK_LEAKS, LEAK_HOLDER_SENTENCE,
-                       leak_who(question, report_arena(report), holder->origin->who));
-}
-
 static void say_leak(const struct question *question, struct report *report,
-                     const struct judged_list *list)
+                     const struct verdict *verdict)
 {
-    size_t others = count_other_leaks(question, list);
+    const struct leak *leak = &verdict->leaks[0], *holder = holder_of(question, verdict);
+    size_t others = verdict->leak_count - 1;
     struct advice advice;
-    const struct origin *origin = list->rows[0].origin;
     const char *unseen =
-        label_unseen_callers(question, report_arena(report), origin->ledger, origin->who);
+        label_unseen_callers(question, report_arena(report), leak->ledger, leak->who);
     const char *and_more = others ? report_text(report, "; and %zu more %s", others,
                                                 translated(others == 1 ? "leak" : "leaks"))
                                   : "";
 
     report_verdict(report, RANK_LEAKS, "LEAK: %s%s%s.",
-                   leak_sentence(question, report_arena(report), list, &list->rows[0]),
-                   leak_horizon(question, report, &list->rows[0]), and_more);
-    if (advice_for_leak(question, report, &list->rows[0], &advice))
+                   leak_sentence(question, report_arena(report), leak),
+                   leak_horizon(question, report, leak->row), and_more);
+    if (advice_for_leak(question, report, leak, &advice))
         report_verdict(report, RANK_LEAKS, "WHY: %s. %s", advice.finding,
                        advice_end(report, &advice));
-    say_holder(question, report, list);
+    if (holder)
+        report_verdict(report, RANK_LEAKS, LEAK_HOLDER_SENTENCE, holder->name);
     if (unseen)
         report_verdict(report, RANK_LEAKS, "%s", unseen);
     report_outcome(report, REPORT_FOUND);
-    for (size_t i = 0; i < list->verdict_counts[VERDICT_LEAK]; i++)
-        if (!growth_is_told(question->symbols, list, i))
-            leak_finding(question, report, list, &list->rows[i]);
+    for (size_t i = 0; i < verdict->leak_count; i++)
+        leak_finding(question, report, &verdict->leaks[i]);
 }
 
 /* What is kept but does not grow any more: a cache, or a buffer that was forgotten once. */
@@ -180,8 +157,7 @@ static const char *kept_clause(struct report *report, const struct judged_list *
 }
 
 /* What grows to the end, if anything. */
-static const char *light_clause(const struct question *question, struct report *report,
-                                const struct judged_list *list)
+static const char *light_clause(struct report *report, const struct judged_list *list)
 {
     struct arena *texts = report_arena(report);
     uint64_t bytes = 0;
@@ -196,66 +172,31 @@ static const char *light_clause(const struct question *question, struct report *
                        list->verdict_counts[VERDICT_LIGHT] == 1
                            ? "1 keeps"
                            : report_text(report, "%zu keep", list->verdict_counts[VERDICT_LIGHT]),
-                       label_size(texts, bytes),
-                       label_who(question, texts, list->rows[0].origin->who));
-}
-
-static void say_few_steps(const struct question *question, struct report *report, uint32_t judged,
-                          uint32_t needed)
-{
-    if (growth_steps_are_marked(question))
-        report_verdict(report, RANK_LEAKS,
-                       "CANNOT SAY whether something leaks: %" PRIu32 " judged %s, %" PRIu32
-                       " are needed; record %" PRIu32 " more.",
-                       judged, translated(judged == 1 ? "step" : "steps"), needed, needed - judged);
-    else
-        report_verdict(report, RANK_LEAKS,
-                       "CANNOT SAY whether something leaks: of the steps found by their period "
-                       "%" PRIu32 " could be judged, %" PRIu32
-                       " are needed. Run the loop longer, or mark steps.",
-                       judged, needed);
-    report_outcome(report, REPORT_NO_DATA);
+                       label_size(texts, bytes), list->rows[0].name);
 }
 
 static void say_no_leak(const struct question *question, struct report *report,
-                        const struct judged_list *list, const struct judged_steps *steps,
-                        const struct survivors *survivors)
+                        const struct verdict *verdict)
 {
-    uint32_t judged = steps->last - steps->warm_up, needed = growth_steps_needed(question);
+    uint32_t judged = verdict->steps.last - verdict->steps.warm_up;
+    const struct judged_list *list = verdict->sites;
 
-    if (!growth_has_blocks(question)) {
-        report_verdict(report, RANK_LEAKS, "CANNOT SAY whether something leaks: %s",
-                       no_blocks_sentence(question, report_arena(report)));
-        report_outcome(report, REPORT_NO_DATA);
-        return;
-    }
-    if (judged < needed) {
-        say_few_steps(question, report, judged, needed);
-        return;
-    }
-    if (survivors && survivors_say_doubts(question, report, survivors))
-        return;
-    if (missing_is_much(tally_model(question->tally))) {
-        report_verdict(report, RANK_LEAKS, SEEN_NO_LEAK_SENTENCE);
-        report_outcome(report, REPORT_NO_DATA);
-        return;
-    }
-    if (!list->origin_count) {
+    if (!list->origin_count)
         report_verdict(report, RANK_LEAKS,
                        "No leak in %" PRIu32 " steps: nothing is alive at a step's end.", judged);
-        return;
-    }
-    report_verdict(report, RANK_LEAKS, "No leak in %" PRIu32 " steps: %s judged, %s%s.", judged,
-                   label_counted(report_arena(report), list->origin_count, "site"),
-                   light_clause(question, report, list), kept_clause(report, list));
-    if (survivors)
-        survivors_say_waiting(question, report, survivors, NULL);
+    else
+        report_verdict(report, RANK_LEAKS, "No leak in %" PRIu32 " steps: %s judged, %s%s.", judged,
+                       label_counted(report_arena(report), list->origin_count, "site"),
+                       light_clause(report, list), kept_clause(report, list));
+    if (verdict->survivors)
+        survivors_say_waiting(question, report, verdict->survivors, NULL);
 }
 
-static void say_judged(const struct question *question, struct report *report,
-                       const struct judged_list *list, const struct judged_steps *steps,
-                       const struct survivors *survivors)
+static void say_steps(const struct question *question, struct report *report,
+                      const struct verdict *verdict)
 {
+    const struct judged_steps *steps = &verdict->steps;
+
     report_fact(report, "judged_steps", "Judged",
                 value_text(report_text(
                     report, "steps %" PRIu64 " to %" PRIu64 "; %" PRIu32 " left out as warm-up",
@@ -263,65 +204,39 @@ static void say_judged(const struct question *question, struct report *report,
                     step_number(question->tally, steps->process, steps->last), steps->warm_up)));
     report_fact(report, "warm_up_step_count", NULL, value_count(steps->warm_up));
     report_fact(report, "judged_step_count", NULL, value_count(steps->last - steps->warm_up));
-    if (list->verdict_counts[VERDICT_LEAK])
-        say_leak(question, report, list);
-    else
-        say_no_leak(question, report, list, steps, survivors);
+    if (verdict->leak_count)
+        say_leak(question, report, verdict);
+    else if (!survivors_say_doubt(question, report, verdict))
+        say_no_leak(question, report, verdict);
+    add_table(question, report, verdict->sites);
+    ledger_growth_add(question, report, verdict);
 }
 
-static void say_steps(const struct question *question, struct report *report,
-                      const struct survivors *survivors)
+static void write_leaks(void *state, struct report *report)
 {
-    struct judged_steps steps = growth_longest_steps(question);
-    struct judged_list list = {0};
-    struct origins origins;
+    struct verdict_search *search = state;
+    const struct question *question = verdict_search_question(search);
+    const struct verdict *verdict = verdict_search_result(search);
 
-    if (!steps.last)
-        return; /* the window ledger answers */
-    if (!origins_init(&origins, question, ORIGINS_BY_SIZE)) {
+    if (!verdict) {
         report_note(report, 0, "leaks: not enough memory to judge");
+        report_outcome(report, REPORT_NO_DATA);
         return;
     }
-    if (growth_judge(question, &origins, survivors, &list)) {
-        say_judged(question, report, &list, &steps, survivors);
-        add_table(question, report, &list);
-        ledger_growth_add(question, report, &list);
-    } else {
-        report_note(report, 0, "leaks: not enough memory to judge");
-    }
-    growth_release(&list);
-    origins_release(&origins);
-}
-
-void analyse_leaks(const struct question *question, struct report *report)
-{
-    say_steps(question, report, NULL);
-}
-
-/* --- with what survives ---------------------------------------------------------------------- */
-
-static void search_write(void *state, struct report *report)
-{
-    const struct survivor_search *search = state;
-    const struct question *question = search->question;
-    const struct survivors *survivors = survivor_search_result(search);
-
-    if (search->reading && !survivors)
-        report_note(report, 0, "leaks: not enough memory to follow the blocks");
-    if (leak_stacks_decide(question, survivors)) {
-        survivors_say(question, report, survivors);
-    } else {
-        say_steps(question, report, survivors);
+    if (verdict->is_by_stacks)
+        survivors_say(question, report, verdict);
+    else if (verdict->steps.last)
+        say_steps(question, report, verdict);
+    else
         window_say(question, report);
-    }
-    if (survivors)
-        survivors_say_errands(question, report, survivors);
+    if (verdict->survivors)
+        survivors_say_errands(question, report, verdict->survivors);
 }
 
 const struct block_analysis leaks_analysis = {
     .name = "leaks",
     .is_early = true,
-    .begin = survivor_search_begin,
-    .write = search_write,
-    .release = survivor_search_release,
+    .begin = verdict_search_begin,
+    .write = write_leaks,
+    .release = verdict_search_release,
 };

@@ -1,49 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Does a ledger as a whole grow from step to step? By the same rules as a site.
- *
- * A leak may be spread so thin over sites that none of them can be judged: each step a new one, as
- * with generated code. Then only its ledger shows it.
  */
 #include "ledger_growth.h"
 
 #include "labels.h"
-#include "leak_finding.h"
-#include "leak_words.h"
-
-/* The same site may leak in several ledgers; a ledger with a site that leaks is explained. */
-static bool has_leaking_site(const struct judged_list *sites, uint16_t ledger)
-{
-    for (size_t i = 0; i < sites->verdict_counts[VERDICT_LEAK]; i++)
-        if (sites->rows[i].origin->ledger == ledger)
-            return true;
-    return false;
-}
-
-/*
- * Survivors of many steps, most of them of at least ten sites that each left some in one or two
- * steps. A handful of buffers made at need, at a handful of sites, is no leak.
- */
-static bool is_spread_leak(const struct judged_list *sites, const struct judged *ledger)
-{
-    enum { sites_least = 10, births_most = 2 };
-    size_t count = 0;
-    uint64_t bytes = 0;
-
-    if (ledger->judgement.trend.rise_chance >= 0.01 ||
-        has_leaking_site(sites, ledger->origin->ledger))
-        return false;
-    for (size_t i = 0; i < sites->count; i++) {
-        const struct judged *site = &sites->rows[i];
-
-        if (site->origin->ledger != ledger->origin->ledger ||
-            site->judgement.birth_count > births_most)
-            continue;
-        count++;
-        bytes += site->judgement.overdue_bytes;
-    }
-    return count >= sites_least && bytes >= ledger->judgement.overdue_bytes / 2;
-}
 
 static void add_row(const struct question *question, struct report *report,
                     struct report_table *table, const struct judged *row)
@@ -85,22 +46,8 @@ static void add_table(const struct question *question, struct report *report,
 }
 
 void ledger_growth_add(const struct question *question, struct report *report,
-                       const struct judged_list *sites)
+                       const struct verdict *verdict)
 {
-    struct judged_list ledgers;
-
-    if (growth_judge_ledgers(question, &ledgers)) {
-        for (size_t i = 0; i < ledgers.verdict_counts[VERDICT_LEAK]; i++) {
-            const struct judged *row = &ledgers.rows[i];
-
-            if (!is_spread_leak(sites, row))
-                continue;
-            report_verdict(report, RANK_LEAKS, "LEAK: %s; no single site makes it.",
-                           leak_sentence(question, report_arena(report), &ledgers, row));
-            report_outcome(report, REPORT_FOUND);
-            leak_finding(question, report, &ledgers, row);
-        }
-        add_table(question, report, &ledgers);
-    }
-    growth_release(&ledgers);
+    if (verdict->ledgers->rows)
+        add_table(question, report, verdict->ledgers);
 }

@@ -5,10 +5,10 @@
 #ifndef LEAKTIDE_ANALYSES_LEDGER_GROWTH_H
 #define LEAKTIDE_ANALYSES_LEDGER_GROWTH_H
 
-#include "growth.h"
+#include "verdict.h"
 
 /* A table; and a leak where a ledger has one that none of the judged sites explains. */
 void ledger_growth_add(const struct question *question, struct report *report,
-                       const struct judged_list *sites);
+                       const struct verdict *verdict);
 
 #endif

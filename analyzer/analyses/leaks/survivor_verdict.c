@@ -8,11 +8,8 @@
 #include <string.h>
 
 #include "cxx_name.h"
-#include "growth.h"
-#include "leak_doubt.h"
 #include "leak_words.h"
 #include "leaktide/preload.h"
-#include "missing.h"
 #include "place.h"
 #include "sentence.h"
 #include "survivor_answers.h"
@@ -108,7 +105,8 @@ static size_t share_add(struct share *shares, size_t count, struct share share)
     return count + 1;
 }
 
-const char *survivor_shares(const struct question *question, struct report *report,
+/* "sum_row (ctypes): 61 %; PyDict_Copy < dict_merge: 39 %" Of at most three stacks. */
+static const char *survivor_shares(const struct question *question, struct report *report,
                             const struct survivor_origin *origin)
 {
     size_t most = origin->stack_count < stacks_shown ? origin->stack_count : stacks_shown;
@@ -146,21 +144,22 @@ static struct value share_at(const struct survivor_origin *origin, size_t index)
 }
 
 static void add_finding(const struct question *question, struct report *report,
-                        const struct survivor_process *process,
-                        const struct survivor_origin *origin)
+                        const struct leak *leak)
 {
     struct arena *texts = report_arena(report);
+    const struct survivor_process *process = leak->loop;
+    const struct survivor_origin *origin = leak->survivors;
     const struct survivor_stack *first = &origin->stacks[0];
     struct place_in_code place = place_of(question, texts, first->who);
-    uint64_t per_turn = survivors_per_turn(process, origin);
     const char *shares = survivor_shares(question, report, origin);
     const struct field facts[] = {
         {"ledger", NULL, value_text(label_ledger(question, texts, first->ledger))},
-        {"site", NULL, value_who(question, texts, first->who)},
+        {"site", NULL, value_site(leak->name)},
+        {"site_key", NULL, value_text(report_text(report, "%016" PRIx64, leak->key))},
         {"function", NULL, value_place_text(place.function)},
         {"file", NULL, value_place_text(place.file)},
         {"line", NULL, value_place_line(&place)},
-        {"growth_bytes_per_step", NULL, per_turn ? value_bytes(per_turn) : value_none()},
+        {"growth_bytes_per_step", NULL, leak->rate_bytes ? value_bytes(leak->rate_bytes) : value_none()},
         {"growth_blocks_per_1000_steps", NULL,
          process->turns ? value_count(survivors_blocks_per_1000_turns(process, origin))
                         : value_none()},
@@ -179,7 +178,7 @@ static void add_finding(const struct question *question, struct report *report,
 
     report_finding(report, "leak",
                    report_text(report, *shares ? "leak: %s. SURVIVORS: %s" : "leak: %s%s",
-                               survivor_sentence(question, texts, process, origin), shares),
+                               leak_sentence(question, texts, leak), shares),
                    facts, sizeof(facts) / sizeof(facts[0]));
 }
 
@@ -203,15 +202,15 @@ static void add_leaking_stack(const struct question *question, struct report *re
 
 /* For a page, which draws them: elsewhere a finding has its three heaviest stacks. */
 static void add_leaking_stacks(const struct question *question, struct report *report,
-                               const struct survivor_process *process, size_t origin_count)
+                               const struct leak *leaks, size_t count)
 {
     struct report_table *table;
 
     if (!question->is_for_pictures)
         return;
     table = report_table(report, "leaking_stacks", "What leaks, stack by stack", "");
-    for (size_t i = 0; i < origin_count; i++) {
-        const struct survivor_origin *origin = &process->origins[i];
+    for (size_t i = 0; i < count; i++) {
+        const struct survivor_origin *origin = leaks[i].survivors;
 
         for (size_t k = 0; k < origin->stack_count && k < leaking_stacks_most; k++)
             add_leaking_stack(question, report, table, origin, &origin->stacks[k]);
@@ -238,39 +237,36 @@ static bool is_same_line(const struct question *question, struct who a, struct w
 }
 
 /* As holder_of() in leaks.c, where there are no steps. */
-static const struct survivor_origin *holder_of(const struct question *question,
-                                               const struct survivor_process *process)
+static const struct leak *holder_of(const struct question *question, const struct leak *leaks,
+                                    size_t count)
 {
-    const struct survivor_origin *first = &process->origins[0];
-    size_t count = survivors_leak_count(process);
+    const struct survivor_origin *first = leaks[0].survivors;
 
     if (first->keeps_all || first->stacks[0].overdue.is_growing)
         return NULL;
     for (size_t i = 1; i < count; i++) {
-        const struct survivor_origin *origin = &process->origins[i];
+        const struct survivor_origin *origin = leaks[i].survivors;
 
-        if (origin->keeps_all &&
-            !is_same_line(question, first->stacks[0].who, origin->stacks[0].who) &&
+        if (origin->keeps_all && !is_same_line(question, leaks[0].who, leaks[i].who) &&
             is_of_same_time(&first->stacks[0].overdue, &origin->stacks[0].overdue))
-            return origin;
+            return &leaks[i];
     }
     return NULL;
 }
 
 /* Where the first line is on a thread of a runtime: the line of Python that leaves most over the
  * same time. NULL: there is none, or the first line has Python. */
-static const struct survivor_origin *line_of_python(const struct survivor_process *process)
+static const struct leak *line_of_python(const struct leak *leaks, size_t count)
 {
-    const struct survivor_stack *first = &process->origins[0].stacks[0];
-    size_t count = survivors_leak_count(process);
+    const struct survivor_stack *first = &leaks[0].survivors->stacks[0];
 
     if (first->traits & STACK_IS_PYTHON)
         return NULL;
     for (size_t i = 1; i < count; i++) {
-        const struct survivor_stack *stack = &process->origins[i].stacks[0];
+        const struct survivor_stack *stack = &leaks[i].survivors->stacks[0];
 
         if (stack->traits & STACK_IS_PYTHON && is_of_same_time(&first->overdue, &stack->overdue))
-            return &process->origins[i];
+            return &leaks[i];
     }
     return NULL;
 }
@@ -296,20 +292,20 @@ static void say_given_again(const struct question *question, struct report *repo
 
 /* What else there is to know about where to look, and what the sentence rests on. */
 static void say_ground(const struct question *question, struct report *report,
-                       const struct survivor_process *process)
+                       const struct leak *leaks, size_t count)
 {
-    const struct survivor_origin *holder = holder_of(question, process);
-    const struct survivor_origin *python = line_of_python(process);
+    const struct survivor_process *process = leaks[0].loop;
+    const struct leak *holder = holder_of(question, leaks, count);
+    const struct leak *python = line_of_python(leaks, count);
 
     if (python)
         report_verdict(
             report, RANK_LEAKS,
             "LINE OF PYTHON: %s leaves blocks over the same time; the stack of the first "
             "line has no Python.",
-            leak_who(question, report_arena(report), python->stacks[0].who));
+            python->name);
     if (holder && holder != python)
-        report_verdict(report, RANK_LEAKS, LEAK_HOLDER_SENTENCE,
-                       leak_who(question, report_arena(report), holder->stacks[0].who));
+        report_verdict(report, RANK_LEAKS, LEAK_HOLDER_SENTENCE, holder->name);
     if (process->given_again)
         say_given_again(question, report, process->given_again);
     if (process->is_cut && !has_exited(question, process))
@@ -325,27 +321,28 @@ static void say_ground(const struct question *question, struct report *report,
             percent_of(process->bytes, process->asked_bytes));
 }
 
-static void say_leak(const struct question *question, struct report *report,
-                     const struct survivor_process *process)
+/* Of one process, all of them. */
+static void say_leaks(const struct question *question, struct report *report,
+                      const struct leak *leaks, size_t count)
 {
     struct arena *texts = report_arena(report);
-    const char *shares = survivor_shares(question, report, &process->origins[0]);
-    size_t count = survivors_leak_count(process);
+    const char *shares = survivor_shares(question, report, leaks[0].survivors);
     const char *more =
-        count > 1 ? report_text(report, "; %s at %s in all", label_size(texts, process->bytes),
-                                label_counted(texts, count, "site"))
-                  : "";
+        count > 1
+            ? report_text(report, "; %s at %s in all", label_size(texts, leaks[0].loop->bytes),
+                          label_counted(texts, count, "site"))
+            : "";
 
-    report_verdict(report, RANK_LEAKS, "LEAK: %s%s.",
-                   survivor_sentence(question, texts, process, &process->origins[0]), more);
+    report_verdict(report, RANK_LEAKS, "LEAK: %s%s.", leak_sentence(question, texts, &leaks[0]),
+                   more);
     if (*shares)
         report_verdict(report, RANK_LEAKS, "SURVIVORS: %s.", shares);
-    say_ground(question, report, process);
+    say_ground(question, report, leaks, count);
     report_outcome(report, REPORT_FOUND);
     count = count < findings_most ? count : findings_most;
     for (size_t i = 0; i < count; i++)
-        add_finding(question, report, process, &process->origins[i]);
-    add_leaking_stacks(question, report, process, count);
+        add_finding(question, report, &leaks[i]);
+    add_leaking_stacks(question, report, leaks, count);
 }
 
 static const char *as_many_turns(struct report *report, const struct survivor_process *process)
@@ -353,61 +350,6 @@ static const char *as_many_turns(struct report *report, const struct survivor_pr
     return process->turns ? report_text(report, "%s more",
                                         label_counted(report_arena(report), process->turns, "turn"))
                           : translated("as many turns again");
-}
-
-static uint64_t fading_bytes(const struct survivor_origin *origin)
-{
-    return origin->fading_bytes;
-}
-
-static uint64_t garbage_bytes(const struct survivor_origin *origin)
-{
-    return origin->garbage_bytes;
-}
-
-/* Where most of these bytes are. */
-static struct who who_has_most(const struct survivor_process *process,
-                               uint64_t (*bytes_of)(const struct survivor_origin *))
-{
-    const struct survivor_origin *most = &process->origins[0];
-
-    for (size_t i = 1; i < process->origin_count; i++)
-        if (bytes_of(&process->origins[i]) > bytes_of(most))
-            most = &process->origins[i];
-    return most->stacks[0].who;
-}
-
-static void say_few_turns(const struct question *question, struct report *report,
-                          const struct survivor_process *process)
-{
-    report_verdict(report, RANK_LEAKS,
-                   "MAY BE A LEAK: %s. A loop of so few turns may fill a list on purpose: %s in "
-                   "all decide.",
-                   survivor_sentence(question, report_arena(report), process, &process->origins[0]),
-                   label_counted(report_arena(report), SURVIVOR_TURNS_LEAST, "turn"));
-}
-
-static void say_fading(const struct question *question, struct report *report,
-                       const struct survivor_process *process)
-{
-    report_verdict(report, RANK_LEAKS,
-                   "MAY BE A CACHE that still fills: %s stay, most of it of %s, fewer and fewer "
-                   "as time goes on; %s decide.",
-                   label_size(report_arena(report), process->fading_bytes),
-                   leak_who(question, report_arena(report), who_has_most(process, fading_bytes)),
-                   as_many_turns(report, process));
-}
-
-static void say_garbage(const struct question *question, struct report *report,
-                        const struct survivor_process *process)
-{
-    report_verdict(
-        report, RANK_LEAKS,
-        "MAY BE GARBAGE: %s stay, most of it of %s, which a collector frees, and the "
-        "recording has no two collections of its whole heap that left them. A longer "
-        "run decides, or one that collects in the loop (gc() of node --expose-gc, System.gc()).",
-        label_size(report_arena(report), process->garbage_bytes),
-        leak_who(question, report_arena(report), who_has_most(process, garbage_bytes)));
 }
 
 /* What is no leak yet. */
@@ -476,22 +418,14 @@ void survivors_say_waiting(const struct question *question, struct report *repor
 }
 
 /* A runtime that ends itself in an exit handler frees the tensors; only their handles leak then. */
-static void say_leak_and_waiting(const struct question *question, struct report *report,
-                                 const struct survivor_process *process)
+static void say_leaks_and_waiting(const struct question *question, struct report *report,
+                                  const struct leak *leaks, size_t count)
 {
-    say_leak(question, report, process);
+    const struct survivor_process *process = leaks[0].loop;
+
+    say_leaks(question, report, leaks, count);
     if (survivors_wait(process) && process->waiting_bytes > process->bytes)
         say_waiting(question, report, process);
-}
-
-static uint64_t active_count(const struct survivors *survivors)
-{
-    uint64_t count = 0;
-
-    for (size_t i = 0; i < survivors->process_count; i++)
-        if (survivors->processes[i].is_judged)
-            count += survivors->processes[i].active_count;
-    return count;
 }
 
 static void say_unjudged_pools(const struct question *question, struct report *report,
@@ -522,213 +456,56 @@ static void say_unjudged(const struct question *question, struct report *report,
                        translated(count == 1 ? "process" : "processes"));
 }
 
-static bool has_leak(const struct survivors *survivors)
+bool survivors_say_doubt(const struct question *question, struct report *report,
+                         const struct verdict *verdict)
 {
-    for (size_t i = 0; i < survivors->process_count; i++)
-        if (survivors_are_leak(&survivors->processes[i]))
-            return true;
-    return false;
-}
-
-static void say_turns(const struct question *question, struct report *report,
-                      const struct survivors *survivors)
-{
-    for (size_t i = 0; i < survivors->process_count; i++) {
-        const struct survivor_process *process = &survivors->processes[i];
-
-        if (survivors_may_be_garbage(process))
-            say_garbage(question, report, process);
-        else if (survivors_are_undecided(process))
-            say_fading(question, report, process);
-        else if (survivors_are_of_few_turns(process))
-            say_few_turns(question, report, process);
-    }
-}
-
-/* Resident memory that grows is no "No leak", whatever the blocks do. */
-static void say_unseen_growth(const struct question *question, struct report *report,
-                              const struct survivors *survivors)
-{
-    const struct survivor_process *process = survivors_with_unseen_growth(survivors);
-    struct arena *texts = report_arena(report);
-    const struct resident_cause *cause = resident_cause_of(&process->unseen.part);
-    uint64_t per_turn = survivors_unseen_per_turn(process);
-
-    report_verdict(
-        report, RANK_LEAKS,
-        "CANNOT SAY whether something leaks: %s grew by %s in %s%s that no recorded "
-        "block explains; most of it is %s. To do: %s.",
-        label_process(question, texts, process->process), label_size(texts, process->unseen.bytes),
-        label_duration(texts, process->unseen.duration_ns),
-        per_turn ? report_text(report, ", %s per turn,", label_size(texts, per_turn)) : "",
-        translated(cause->meaning), translated(cause->what_to_do));
-}
-
-static const char *when_it_stopped(struct arena *texts, const struct stopped_loop *loop)
-{
-    if (!loop->after_ns) /* times of births are known about */
-        return translated("ended just before the program did");
-    return arena_format(texts, translated("ended %s before the program did"),
-                        label_duration(texts, loop->after_ns));
-}
-
-/* What goes on to the end may leak nothing: most of the work was before. */
-static void say_stopped_loop(const struct question *question, struct report *report,
-                             const struct survivors *survivors)
-{
-    const struct survivor_process *process = survivors_of_stopped_loop(survivors);
-    const struct stopped_loop *loop = &process->stopped;
-    struct arena *texts = report_arena(report);
-
-    report_verdict(
-        report, RANK_LEAKS,
-        "CANNOT SAY whether something leaks: a loop of %s %s, and %s of it in %s stay, most "
-        "of them made at %s. That is data that was loaded, or a leak: mark steps, or "
-        "name what begins one, to judge it.",
-        label_duration(texts, loop->lasted_ns), when_it_stopped(texts, loop),
-        label_size(texts, loop->bytes), label_counted(texts, loop->count, "block"),
-        leak_who(question, texts, loop->who));
-}
-
-/* Its stacks were judged one by one. */
-static void say_rise(const struct question *question, struct report *report,
-                     const struct survivors *survivors)
-{
-    const struct survivor_process *process = survivors_that_rise(survivors);
-    struct arena *texts = report_arena(report);
-
-    report_verdict(
-        report, RANK_LEAKS,
-        "CANNOT SAY whether something leaks: what %s holds rose by %s in %s, evenly to the end of "
-        "its work, and no stack alone tells why. That is data that is built, an allocator within "
-        "the program, or a leak. Mark steps, name what begins one, or switch such an allocator off "
-        "(PHP: USE_ZEND_ALLOC=0).",
-        label_process(question, texts, process->process), label_size(texts, process->risen.bytes),
-        label_duration(texts, process->risen.duration_ns));
-}
-
-/* Before the last collection could begin. What went with it is often of the same objects. */
-static void say_let_go(const struct question *question, struct report *report,
-                       const struct survivor_process *process)
-{
-    struct arena *texts = report_arena(report);
-
-    report_verdict(
-        report, RANK_LEAKS,
-        "CANNOT SAY whether something leaks: %s, most of it at %s, stay until the end, "
-        "and an exit handler lets go %s of it, most of that of %s: a leak, or garbage if "
-        "that handler runs the collector. gc.collect() in the loop tells which.",
-        label_size(texts, process->waiting_bytes), leak_who(question, texts, process->waiting_who),
-        label_size(texts, process->let_go_bytes), leak_who(question, texts, process->let_go_who));
-}
-
-/* So much that it may be the leak. */
-static void say_that_waits(const struct question *question, struct report *report,
-                           const struct survivors *survivors)
-{
-    const struct survivor_process *process = survivors_that_wait(survivors);
-    struct arena *texts = report_arena(report);
-
-    if (survivors_are_let_go(process)) {
-        say_let_go(question, report, process);
-        return;
-    }
-    report_verdict(report, RANK_LEAKS,
-                   "CANNOT SAY whether something leaks: %s, most of it at %s, stay until the "
-                   "interpreter ends and are let go then: garbage that no collection met, or a "
-                   "leak that an exit handler frees. gc.collect() in the loop tells which.",
-                   label_size(texts, process->waiting_bytes),
-                   leak_who(question, texts, process->waiting_who));
-}
-
-/* What was made in the loop was not made to its end, or that was one step. */
-static void say_pool(const struct question *question, struct report *report,
-                     const struct survivors *survivors)
-{
-    struct arena *texts = report_arena(report);
-    const struct survivor_process *pass = survivors_in_one_pass(survivors);
-    uint16_t ledger;
-
-    if (pass)
-        report_verdict(report, RANK_LEAKS,
-                       "CANNOT SAY whether %s leaks: %s of one loop stay, and less than a quarter "
-                       "of that was ever freed again. This may be one step that had not ended: "
-                       "record several.",
-                       label_ledger(question, texts, pass->pass_ledger),
-                       label_size(texts, pass->pass_bytes));
-    else if (survivors_lack_pool(survivors, question->tally, &ledger))
-        report_verdict(report, RANK_LEAKS,
-                       "CANNOT SAY whether %s leaks: most blocks made there while the loop ran are "
-                       "of stacks that had stopped before its end. Of the rest nothing was found "
-                       "to leak.",
-                       label_ledger(question, texts, ledger));
-}
-
-bool survivors_say_doubts(const struct question *question, struct report *report,
-                          const struct survivors *survivors)
-{
-    switch (leak_doubt_of(question, survivors)) {
-    case LEAK_DOUBT_TURNS:
-        say_turns(question, report, survivors);
-        break;
-    case LEAK_DOUBT_UNSEEN:
-        say_unseen_growth(question, report, survivors);
-        break;
-    case LEAK_DOUBT_LOOP:
-        say_stopped_loop(question, report, survivors);
-        break;
-    case LEAK_DOUBT_WAITING:
-        say_that_waits(question, report, survivors);
-        break;
-    case LEAK_DOUBT_RISE:
-        say_rise(question, report, survivors);
-        break;
-    case LEAK_DOUBT_HIDDEN:
-        report_verdict(
-            report, RANK_LEAKS,
-            "CANNOT SAY whether Python objects leak: CPython's own allocator made those "
-            "of up to 512 bytes, and they are not recorded; --call-stack=python or "
-            "PYTHONMALLOC=malloc has them recorded. Of the rest nothing was found to leak.");
-        break;
-    case LEAK_DOUBT_POOL:
-        say_pool(question, report, survivors);
-        break;
-    case LEAK_DOUBT_MISSING:
-        report_verdict(report, RANK_LEAKS, SEEN_NO_LEAK_SENTENCE);
-        break;
-    default:
+    if (!verdict->doubt_count)
         return false;
-    }
+    report_verdict(report, RANK_LEAKS, "%s",
+                   doubt_sentence(question, report_arena(report), &verdict->doubts[0]));
     report_outcome(report, REPORT_NO_DATA);
     return true;
 }
 
-static void say_no_leak(struct report *report, const struct survivors *survivors)
+static void say_no_leak(struct report *report, const struct verdict *verdict)
 {
-    struct arena *texts = report_arena(report);
-    const struct survivor_process *heaviest = &survivors->processes[0];
+    const struct survivor_process *heaviest = &verdict->survivors->processes[0];
 
     report_verdict(report, RANK_LEAKS, "No leak: of %s allocating to the end, %s.",
-                   label_counted(texts, active_count(survivors), "stack"),
+                   label_counted(report_arena(report), verdict->judged_count, "stack"),
                    translated(heaviest->bytes || heaviest->bounded_bytes
                                   ? "what stays is light or bounded"
                                   : "none leaves blocks behind"));
 }
 
-void survivors_say(const struct question *question, struct report *report,
-                   const struct survivors *survivors)
+/* The process whose waiting memory is the doubt; NULL: something else is, or nothing. */
+static const struct survivor_process *doubted_waiting(const struct verdict *verdict)
 {
-    bool has_doubt_of_waiting = leak_doubt_of(question, survivors) == LEAK_DOUBT_WAITING;
+    const struct doubt *doubt = verdict->doubts;
+    bool is_of_waiting = verdict->doubt_count &&
+                         (doubt->kind == DOUBT_WAITING || doubt->kind == DOUBT_LET_GO);
 
-    for (size_t i = 0; i < survivors->process_count; i++)
-        if (survivors_are_leak(&survivors->processes[i]))
-            say_leak_and_waiting(question, report, &survivors->processes[i]);
-    if (has_leak(survivors))
+    return is_of_waiting ? survivors_of_process(verdict->survivors, doubt->process) : NULL;
+}
+
+void survivors_say(const struct question *question, struct report *report,
+                   const struct verdict *verdict)
+{
+    const struct survivors *survivors = verdict->survivors;
+    size_t count;
+
+    for (size_t i = 0; i < verdict->leak_count; i += count) {
+        const struct leak *leaks = &verdict->leaks[i];
+
+        for (count = 1; i + count < verdict->leak_count && leaks[count].loop == leaks->loop;)
+            count++;
+        say_leaks_and_waiting(question, report, leaks, count);
+    }
+    if (verdict->leak_count)
         return;
-    if (!survivors_say_doubts(question, report, survivors))
-        say_no_leak(report, survivors);
+    if (!survivors_say_doubt(question, report, verdict))
+        say_no_leak(report, verdict);
     say_unjudged(question, report, survivors);
     say_remarks(question, report, &survivors->processes[0]);
-    survivors_say_waiting(question, report, survivors,
-                          has_doubt_of_waiting ? survivors_that_wait(survivors) : NULL);
+    survivors_say_waiting(question, report, survivors, doubted_waiting(verdict));
 }

@@ -5,15 +5,15 @@
 #ifndef LEAKTIDE_ANALYSES_SURVIVOR_VERDICT_H
 #define LEAKTIDE_ANALYSES_SURVIVOR_VERDICT_H
 
-#include "survivors.h"
+#include "verdict.h"
 
-/* Verdict, remarks and findings, and the outcome. Only where they can judge. */
+/* Verdict, remarks and findings, and the outcome. Only where stacks decided. */
 void survivors_say(const struct question *question, struct report *report,
-                   const struct survivors *survivors);
+                   const struct verdict *verdict);
 /* Where nothing leaks: why that cannot be said of all, if so, as verdict and outcome. False: it
- * can. Steps of a job on a device are asked about its memory, not about small objects of Python. */
-bool survivors_say_doubts(const struct question *question, struct report *report,
-                          const struct survivors *survivors);
+ * can. */
+bool survivors_say_doubt(const struct question *question, struct report *report,
+                         const struct verdict *verdict);
 /* Where nothing leaks: what is let go only at the interpreter's end. but: of which that was said;
  * NULL: of none. */
 void survivors_say_waiting(const struct question *question, struct report *report,
@@ -21,8 +21,5 @@ void survivors_say_waiting(const struct question *question, struct report *repor
 /* What programs keep that the job calls and outlives. */
 void survivors_say_errands(const struct question *question, struct report *report,
                            const struct survivors *survivors);
-/* "sum_row (ctypes): 61 %; PyDict_Copy < dict_merge: 39 %" Of at most three stacks. */
-const char *survivor_shares(const struct question *question, struct report *report,
-                            const struct survivor_origin *origin);
 
 #endif

@@ -10,7 +10,6 @@
 #include "rank_answer.h"
 #include "rank_gather.h"
 #include "rank_layout.h"
-#include "survivor_search.h"
 
 /* --- ranks ------------------------------------------------------------------------------------ */
 
@@ -43,14 +42,14 @@ static void note_shared_devices(const struct question *question, struct report *
     }
 }
 
-static void answer_ranks(const struct question *question, const struct survivors *survivors,
+static void answer_ranks(const struct question *question, const struct verdict *verdict,
                          bool is_part_of_report, struct report *report)
 {
     struct rank_layout layout;
     struct rank_set set;
 
     rank_set_init(&set, false);
-    rank_gather(question, survivors, &(struct rank_wish){.summary = &set.summary});
+    rank_gather(question, verdict, &(struct rank_wish){.summary = &set.summary});
     if (rank_layout_read(question->parallel, &layout, NULL) == MT_OK)
         rank_layout_apply(&layout, &set.summary);
     rank_set_take(&set);
@@ -69,10 +68,11 @@ static void answer_ranks(const struct question *question, const struct survivors
 
 static void ranks_write(void *state, struct report *report)
 {
-    const struct survivor_search *search = state;
+    struct verdict_search *search = state;
+    const struct question *question = verdict_search_question(search);
 
-    answer_ranks(search->question, survivor_search_result(search), false, report);
-    if (process_count_meant(search->question) > 1)
+    answer_ranks(question, verdict_search_result(search), false, report);
+    if (process_count_meant(question) > 1)
         return;
     report_verdict(report, RANK_MODULES, "Only one process was recorded: nothing to compare.");
     report_outcome(report, REPORT_NO_DATA);
@@ -81,37 +81,42 @@ static void ranks_write(void *state, struct report *report)
 const struct block_analysis ranks_analysis = {
     .name = "ranks",
     .is_early = true,
-    .begin = survivor_search_begin,
+    .begin = verdict_search_begin,
     .write = ranks_write,
-    .release = survivor_search_release,
+    .release = verdict_search_release,
 };
 
 void analyse_known_ranks(const struct question *question, struct report *report)
 {
     struct model *model = tally_model(question->tally);
+    const struct verdict *verdict;
     size_t known = 0;
 
     for (size_t i = 0; i < model_process_count(model); i++)
         known += model_process_at(model, (uint16_t)i)->rank >= 0;
-    if (known > 1)
-        answer_ranks(question, NULL, true, report);
+    if (known < 2)
+        return;
+    verdict = verdict_borrow(question);
+    answer_ranks(question, verdict, true, report);
+    verdict_give_back(question, verdict);
 }
 
 /* --- a summary -------------------------------------------------------------------------------- */
 
 static void summary_write_rows(void *state, struct report *report)
 {
-    const struct survivor_search *search = state;
+    struct verdict_search *search = state;
+    const struct question *question = verdict_search_question(search);
 
     (void)report;
-    if (search->question->wish)
-        rank_gather(search->question, survivor_search_result(search), search->question->wish);
+    if (question->wish)
+        rank_gather(question, verdict_search_result(search), question->wish);
 }
 
 const struct block_analysis summary_analysis = {
     .name = "summary",
     .is_early = true,
-    .begin = survivor_search_begin,
+    .begin = verdict_search_begin,
     .write = summary_write_rows,
-    .release = survivor_search_release,
+    .release = verdict_search_release,
 };

@@ -214,7 +214,7 @@ static bool is_rank(const struct question *question, uint16_t process)
            !model_process_at(tally_model(question->tally), process)->is_helper;
 }
 
-void rank_gather(const struct question *question, const struct survivors *survivors,
+void rank_gather(const struct question *question, const struct verdict *verdict,
                  const struct rank_wish *wish)
 {
     struct summary *summary = wish->summary;
@@ -242,7 +242,7 @@ void rank_gather(const struct question *question, const struct survivors *surviv
         for (size_t i = 0; i < tally_ledger_count(question->tally); i++)
             if (is_rank(question, tally_ledger_at(question->tally, i)->process))
                 gather_ledger(&gathering, (uint16_t)i);
-        gather_sites(&gathering, survivors);
+        gather_sites(&gathering, verdict);
         gather_operators(&gathering);
         gather_counters(&gathering);
         gather_failures(&gathering);

@@ -7,7 +7,7 @@
 
 #include "analysis.h"
 #include "summary.h"
-#include "survivors.h"
+#include "verdict.h"
 
 /* Where to, and what the recording does not say. */
 struct rank_wish {
@@ -17,8 +17,8 @@ struct rank_wish {
     uint64_t rank;
 };
 
-/* survivors: NULL: nobody read for them. Without memory the summary says so. */
-void rank_gather(const struct question *question, const struct survivors *survivors,
+/* verdict: NULL: there was no memory for one. Then, and without memory here, the summary says so. */
+void rank_gather(const struct question *question, const struct verdict *verdict,
                  const struct rank_wish *wish);
 
 #endif

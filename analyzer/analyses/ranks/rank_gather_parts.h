@@ -35,7 +35,7 @@ void gather_steps(struct gathering *gathering, uint16_t process);
 uint64_t gathered_growth(const struct question *question, uint16_t ledger);
 
 /* rank_growth.c: sites and findings of all processes. */
-void gather_sites(struct gathering *gathering, const struct survivors *survivors);
+void gather_sites(struct gathering *gathering, const struct verdict *verdict);
 
 /* rank_account.c: operators, counters, resident memory, refused requests. */
 void gather_operators(struct gathering *gathering);

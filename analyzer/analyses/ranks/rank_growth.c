@@ -2,13 +2,10 @@
 /*
  * Sites of all processes, what the rules of leaks say of them, and the leaks as findings.
  */
-#include "growth.h"
 #include "hash.h"
 #include "hash_index.h"
-#include "leak_doubt.h"
 #include "leak_words.h"
 #include "rank_gather_parts.h"
-#include "survivor_answers.h"
 
 enum { SITE_SHARE = 1000 };
 
@@ -111,98 +108,58 @@ static void gather_judged_sites(struct gathering *gathering, const struct judged
 
 /* --- leaks ------------------------------------------------------------------------------------ */
 
-static size_t add_leak(struct gathering *gathering, uint16_t ledger, struct who who,
-                       const char *sentence, uint64_t bytes)
-{
-    struct summary *summary = gathering->summary;
-    uint16_t process = tally_ledger_at(gathering->question->tally, ledger)->process;
-    size_t row = summary_add(summary, SUMMARY_findings);
-
-    summary_put_text(summary, COLUMN_findings_process_key, row, gathering->keys[process]);
-    summary_put_text(summary, COLUMN_findings_kind, row, "leak");
-    summary_put_text(summary, COLUMN_findings_sentence, row, sentence);
-    summary_put_text(summary, COLUMN_findings_pool, row, gathered_pool(gathering, ledger));
-    summary_put_text(summary, COLUMN_findings_site_key, row, gathered_site_key(gathering, who));
-    summary_put_text(summary, COLUMN_findings_site, row, name_of(gathering, who));
-    summary_put(summary, COLUMN_findings_bytes, row, bytes);
-    return row;
-}
-
-static void gather_step_leaks(struct gathering *gathering, const struct judged_list *list)
+static void add_leak(struct gathering *gathering, const struct leak *leak)
 {
     const struct question *question = gathering->question;
+    struct summary *summary = gathering->summary;
+    size_t row = summary_add(summary, SUMMARY_findings);
 
-    for (size_t i = 0; i < list->verdict_counts[VERDICT_LEAK]; i++) {
-        const struct judged *row = &list->rows[i];
-        size_t added;
-
-        if (growth_is_told(question->symbols, list, i))
-            continue;
-        added = add_leak(gathering, row->origin->ledger, row->origin->who,
-                         leak_sentence(question, &gathering->arena, list, row), row->weight_bytes);
-        summary_put(gathering->summary, COLUMN_findings_growth_bytes_per_step, added,
-                    row->judgement.growth_per_step);
-        summary_put(gathering->summary, COLUMN_findings_first_step, added,
-                    step_number(question->tally, row->steps.process, row->first_step));
-    }
-}
-
-static void gather_survivors(struct gathering *gathering, const struct survivors *survivors)
-{
-    for (size_t i = 0; i < survivors->process_count; i++) {
-        const struct survivor_process *process = &survivors->processes[i];
-        size_t count = survivors_are_leak(process) ? survivors_leak_count(process) : 0;
-
-        for (size_t k = 0; k < count; k++) {
-            const struct survivor_origin *origin = &process->origins[k];
-
-            add_leak(gathering, origin->stacks[0].ledger, origin->stacks[0].who,
-                     survivor_sentence(gathering->question, &gathering->arena, process, origin),
-                     origin->bytes);
-        }
-    }
+    summary_put_text(summary, COLUMN_findings_process_key, row, gathering->keys[leak->process]);
+    summary_put_text(summary, COLUMN_findings_kind, row, "leak");
+    summary_put_text(summary, COLUMN_findings_sentence, row,
+                     leak_sentence(question, &gathering->arena, leak));
+    summary_put_text(summary, COLUMN_findings_pool, row, gathered_pool(gathering, leak->ledger));
+    summary_put_text(summary, COLUMN_findings_site_key, row,
+                     gathered_site_key(gathering, leak->who));
+    summary_put_text(summary, COLUMN_findings_site, row, leak->name);
+    summary_put(summary, COLUMN_findings_bytes, row, leak->bytes);
+    if (!leak->row)
+        return;
+    summary_put(summary, COLUMN_findings_growth_bytes_per_step, row, leak->rate_bytes);
+    summary_put(summary, COLUMN_findings_first_step, row,
+                step_number(question->tally, leak->process, leak->row->first_step));
 }
 
 /* How much of each process was judged, and why not all of it. */
-static void put_judged(struct gathering *gathering, const struct survivors *survivors,
-                       const struct judged_list *list)
+static void put_judged(struct gathering *gathering, const struct verdict *verdict)
 {
     struct summary *summary = gathering->summary;
 
     for (size_t row = 0; row < summary_rows(summary, SUMMARY_ranks); row++) {
-        uint16_t process = gathering->processes[row];
-        size_t count = list->origins_of_processes ? list->origins_of_processes[process] : 0;
-        enum leak_doubt doubt =
-            leak_doubt_of_process(gathering->question, survivors, process, &count);
+        size_t count;
+        const struct doubt *doubt = verdict_doubt_of(gathering->question, verdict,
+                                                     gathering->processes[row], &count);
 
         summary_put(summary, COLUMN_ranks_judged_count, row, count);
-        summary_put_text(summary, COLUMN_ranks_unjudged, row, leak_doubt_word(doubt));
+        summary_put_text(summary, COLUMN_ranks_unjudged, row,
+                         doubt_word(doubt ? doubt->kind : DOUBT_NONE));
     }
 }
 
-void gather_sites(struct gathering *gathering, const struct survivors *survivors)
+void gather_sites(struct gathering *gathering, const struct verdict *verdict)
 {
     const struct question *question = gathering->question;
-    bool do_stacks_decide = leak_stacks_decide(question, survivors);
     /* Steps that were only found do not say of a site that it is stable, where `leaks` cannot. */
-    bool is_doubted = survivors && !growth_steps_decide(question) &&
-                      leak_doubt_of(question, survivors) != LEAK_DOUBT_NONE;
+    bool is_doubted = verdict && verdict->survivors && !growth_steps_decide(question) &&
+                      verdict->doubt_count;
     const struct judged_list none = {0};
-    struct judged_list list = {0};
-    struct origins origins;
 
-    if (!origins_init(&origins, question, ORIGINS_BY_SIZE)) {
+    if (!verdict) {
         gathering->summary->has_failed = true;
         return;
     }
-    if (growth_longest_steps(question).last && !growth_judge(question, &origins, survivors, &list))
-        gathering->summary->has_failed = true;
-    gather_judged_sites(gathering, is_doubted ? &none : &list);
-    if (do_stacks_decide)
-        gather_survivors(gathering, survivors);
-    else
-        gather_step_leaks(gathering, &list);
-    put_judged(gathering, survivors, &list);
-    growth_release(&list);
-    origins_release(&origins);
+    gather_judged_sites(gathering, is_doubted ? &none : verdict->sites);
+    for (size_t i = 0; i < verdict->leak_count; i++)
+        add_leak(gathering, &verdict->leaks[i]);
+    put_judged(gathering, verdict);
 }

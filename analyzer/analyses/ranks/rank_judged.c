@@ -3,11 +3,11 @@
 
 #include "sentence.h"
 
-static enum leak_doubt doubt_at(const struct summary *summary, size_t row)
+static enum doubt_kind doubt_at(const struct summary *summary, size_t row)
 {
     if (!summary_has(summary, COLUMN_ranks_judged_count, row))
-        return LEAK_DOUBT_OLDER;
-    return leak_doubt_by_word(summary_text_at(summary, COLUMN_ranks_unjudged, row));
+        return DOUBT_OLDER;
+    return doubt_by_word(summary_text_at(summary, COLUMN_ranks_unjudged, row));
 }
 
 struct rank_judged rank_find_judged(const struct rank_set *set)
@@ -16,10 +16,10 @@ struct rank_judged rank_find_judged(const struct rank_set *set)
 
     for (size_t i = 0; i < set->count; i++) {
         const struct rank *rank = &set->ranks[i];
-        enum leak_doubt doubt = doubt_at(&set->summary, rank->row);
+        enum doubt_kind doubt = doubt_at(&set->summary, rank->row);
 
         judged.judged_count += summary_bytes(&set->summary, COLUMN_ranks_judged_count, rank->row);
-        if (doubt == LEAK_DOUBT_NONE)
+        if (doubt == DOUBT_NONE)
             continue;
         judged.unjudged_count++;
         if (judged.first)
@@ -36,6 +36,6 @@ const char *rank_judged_words(const struct rank_set *set, const struct rank_judg
     return judged->first
                ? sentence(arena, "%zu of %zu ranks; the first, %s: %s", judged->unjudged_count,
                           set->count, rank_label(set, arena, judged->first),
-                          leak_doubt_reason(judged->doubt))
+                          doubt_reason(judged->doubt))
                : NULL;
 }

@@ -5,14 +5,14 @@
 #ifndef LEAKTIDE_ANALYSES_RANK_JUDGED_H
 #define LEAKTIDE_ANALYSES_RANK_JUDGED_H
 
-#include "leak_doubt.h"
+#include "doubt.h"
 #include "rank_set.h"
 
 struct rank_judged {
     size_t judged_count;      /* sites, and stacks that allocate to the end, of all ranks */
     size_t unjudged_count;    /* ranks */
     const struct rank *first; /* of these; NULL: there is none */
-    enum leak_doubt doubt;    /* its */
+    enum doubt_kind doubt;    /* its */
 };
 
 /* Of a finished set. A rank whose summary does not tell is not judged. */

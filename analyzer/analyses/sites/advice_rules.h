@@ -19,7 +19,7 @@ enum { ADVICES_MOST = 64 };
 struct fragments;
 struct what_ifs;
 struct trials;
-struct judged;
+struct leak;
 struct failed_request;
 
 /* Rules whose evidence is not there, NULL, say nothing. */
@@ -29,7 +29,7 @@ struct evidence {
     const struct fragments *fragments;
     const struct what_ifs *what_ifs;
     const struct trials *trials;
-    const struct judged *leak; /* one */
+    const struct leak *leak; /* one, by steps */
     const struct failed_request *failed;
 };
 

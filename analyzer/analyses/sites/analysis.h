@@ -35,6 +35,12 @@ struct block_filter {
     uint64_t from_ns, to_ns;
 };
 
+/* Of a recording: what is thought of it, and for which question. analyses/verdict/verdict.h */
+struct verdict_keeper {
+    struct verdict *verdict; /* NULL: nobody has asked */
+    int warm_up_steps;
+};
+
 struct question {
     const struct tally *tally;
     /* While a reading adds up what it tells to visitors: the sums of the one before, whole, as
@@ -58,6 +64,7 @@ struct question {
     const char *picture_name;       /* before the names of its datasets; NULL: none */
     const char *parallel;           /* how ranks are numbered; NULL: not known */
     const struct rank_wish *wish;   /* a summary that is to be filled; NULL: none is wanted */
+    struct verdict_keeper *keeper;  /* NULL: the verdict is made for each who asks */
 };
 
 /* Ledgers with their peaks, and accounts: whole at any time, and with the numbers of the tally. */

@@ -522,6 +522,14 @@ bool growth_needs_survivors(const struct question *question)
     return false;
 }
 
+bool growth_has_device_memory(const struct question *question)
+{
+    for (size_t i = 0; i < tally_ledger_count(question->tally); i++)
+        if (tally_ledger_at(question->tally, i)->device >= 0)
+            return true;
+    return false;
+}
+
 bool growth_has_blocks(const struct question *question)
 {
     for (size_t i = 0; i < tally_ledger_count(question->tally); i++) {

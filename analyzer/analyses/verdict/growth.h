@@ -24,6 +24,8 @@ struct judged_steps {
 
 struct judged {
     const struct origin *origin;
+    const char *name; /* of it, unique in its ledger among all that is judged: leak_list.h */
+    uint64_t key;     /* origin_id() */
     struct step_judgement judgement;
     struct step_sample alive;     /* when the last step ended */
     uint64_t stay_bytes_per_step; /* of survivors, where steps alone cannot tell; else 0 */
@@ -72,6 +74,7 @@ bool growth_needs_survivors(const struct question *question);
 /* Of the process that has most judged steps. */
 struct judged_steps growth_longest_steps(const struct question *question);
 
+bool growth_has_device_memory(const struct question *question);
 /* Whether a process with steps allocated a block at all: otherwise there is nothing to judge. */
 bool growth_has_blocks(const struct question *question);
 

@@ -7,7 +7,6 @@
 #include <inttypes.h>
 
 #include "sentence.h"
-#include "site_caller.h"
 #include "survivor_answers.h"
 
 const char *leak_who(const struct question *question, struct arena *arena, struct who who)
@@ -26,21 +25,8 @@ const char *leak_births(struct arena *arena, const struct judged *row)
                     seen.stretch_count, seen.stretch);
 }
 
-/* Who called the place of the row, where other leaks of the list are there, too. */
-static const char *caller_of(const struct question *question, struct arena *arena,
-                             const struct judged_list *list, const struct judged *row)
-{
-    uint32_t sites[SITES_ALIKE_MOST];
-    size_t count = 0;
-
-    for (size_t i = 0; i < list->verdict_counts[VERDICT_LEAK] && count < SITES_ALIKE_MOST; i++)
-        if (!growth_is_told(question->symbols, list, i))
-            sites[count++] = list->rows[i].origin->who.site;
-    return site_caller(question, arena, row->origin->who.site, sites, count);
-}
-
-static const char *growth_at(const struct question *question, struct arena *arena,
-                             const struct judged *row, const char *caller)
+const char *growth_sentence(const struct question *question, struct arena *arena,
+                            const struct judged *row)
 {
     const char *how = row->judgement.is_one_growing_block
                           ? translated("made anew in each step, each time larger")
@@ -51,24 +37,10 @@ static const char *growth_at(const struct question *question, struct arena *aren
                        step_number(question->tally, row->steps.process, row->failed_step))
             : "";
 
-    return sentence(arena, "%s%s: %s since step %" PRIu64 "%s, %s (%s)",
-                    leak_who(question, arena, row->origin->who), caller,
+    return sentence(arena, "%s: %s since step %" PRIu64 "%s, %s (%s)", row->name,
                     label_size(arena, row->grown_bytes),
                     step_number(question->tally, row->steps.process, row->first_step), until, how,
                     label_ledger(question, arena, row->origin->ledger));
-}
-
-const char *growth_sentence(const struct question *question, struct arena *arena,
-                            const struct judged *row)
-{
-    return growth_at(question, arena, row, "");
-}
-
-const char *leak_sentence(const struct question *question, struct arena *arena,
-                          const struct judged_list *list, const struct judged *row)
-{
-    return sentence(arena, "%s per step at %s", label_size(arena, row->judgement.growth_per_step),
-                    growth_at(question, arena, row, caller_of(question, arena, list, row)));
 }
 
 /* "4.6 KiB per turn", or the bytes alone where turns are not known. */
@@ -82,21 +54,9 @@ static const char *rate_of(struct arena *arena, const struct survivor_process *p
     return sentence(arena, "%s per turn", label_size(arena, per_turn));
 }
 
-static const char *caller_of_origin(const struct question *question, struct arena *arena,
-                                    const struct survivor_process *process,
-                                    const struct survivor_origin *origin)
-{
-    uint32_t sites[SITES_ALIKE_MOST];
-    size_t leaks = survivors_leak_count(process), count = 0;
-
-    for (; count < leaks && count < SITES_ALIKE_MOST; count++)
-        sites[count] = process->origins[count].stacks[0].who.site;
-    return site_caller(question, arena, origin->stacks[0].who.site, sites, count);
-}
-
 const char *survivor_sentence(const struct question *question, struct arena *arena,
                               const struct survivor_process *process,
-                              const struct survivor_origin *origin)
+                              const struct survivor_origin *origin, const char *name)
 {
     const struct survivor_stack *first = &origin->stacks[0];
     const char *how = first->overdue.is_in_many_blocks
@@ -112,8 +72,16 @@ const char *survivor_sentence(const struct question *question, struct arena *are
                                                   label_counted(arena, process->turns, "turn"))
                                        : translated(", born until the end");
 
-    return sentence(arena, "%s at %s%s: %s%s (%s)", rate_of(arena, process, origin),
-                    leak_who(question, arena, first->who),
-                    caller_of_origin(question, arena, process, origin), how, turns,
+    return sentence(arena, "%s at %s: %s%s (%s)", rate_of(arena, process, origin), name, how, turns,
                     label_ledger(question, arena, first->ledger));
+}
+
+const char *leak_sentence(const struct question *question, struct arena *arena,
+                          const struct leak *leak)
+{
+    if (!leak->row)
+        return survivor_sentence(question, arena, leak->loop, leak->survivors, leak->name);
+    return sentence(arena, "%s per step at %s%s", label_size(arena, leak->rate_bytes),
+                    growth_sentence(question, arena, leak->row),
+                    leak->is_spread ? translated("; no single site makes it") : "");
 }

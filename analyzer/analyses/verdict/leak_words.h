@@ -5,24 +5,21 @@
 #ifndef LEAKTIDE_ANALYSES_LEAK_WORDS_H
 #define LEAKTIDE_ANALYSES_LEAK_WORDS_H
 
-#include "growth.h"
-#include "labels.h"
-#include "survivors.h"
+#include "verdict.h"
 
 /* "192 KiB per step at train: 2.06 MiB since step 3, 12 of 12 steps left blocks behind (pta device
- * 0)". row: of the list, whose leaks at the same place are followed by who called it. */
+ * 0)"; of a loop without marks "4.6 KiB per turn at train: 2.06 MiB in 450 blocks stay, ...". */
 const char *leak_sentence(const struct question *question, struct arena *arena,
-                          const struct judged_list *list, const struct judged *row);
+                          const struct leak *leak);
 /* "train: 2.06 MiB since step 3, ...": of what is no leak, and has no rate. */
 const char *growth_sentence(const struct question *question, struct arena *arena,
                             const struct judged *row);
 /* "58 of 58 steps": how many left survivors. */
 const char *leak_births(struct arena *arena, const struct judged *row);
-
-/* Without steps: "4.6 KiB per turn at train: 2.06 MiB in 450 blocks stay, older than any ..." */
+/* As leak_sentence(), of what is not certain to be a leak. */
 const char *survivor_sentence(const struct question *question, struct arena *arena,
                               const struct survivor_process *process,
-                              const struct survivor_origin *origin);
+                              const struct survivor_origin *origin, const char *name);
 /* The label of who; "sites without a name" where it has none. */
 const char *leak_who(const struct question *question, struct arena *arena, struct who who);
 

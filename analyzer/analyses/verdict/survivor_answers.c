@@ -125,29 +125,6 @@ bool survivors_are_let_go(const struct survivor_process *process)
     return !leak_is_light(process->let_go_bytes, process->loop_bytes, process->peak_bytes);
 }
 
-static bool may_leak_until_its_end(const struct survivor_process *process)
-{
-    enum { WAITING_SHARE = 16 }; /* of all that the process held at its peak */
-
-    return survivors_are_let_go(process) ||
-           (survivors_wait(process) &&
-            process->waiting_bytes >= process->peak_bytes / WAITING_SHARE);
-}
-
-const struct survivor_process *survivors_that_wait(const struct survivors *survivors)
-{
-    const struct survivor_process *most = NULL;
-
-    for (size_t i = 0; i < survivors->process_count; i++) {
-        const struct survivor_process *process = &survivors->processes[i];
-
-        if (!process->is_errand && may_leak_until_its_end(process) &&
-            (!most || process->waiting_bytes > most->waiting_bytes))
-            most = process;
-    }
-    return most;
-}
-
 size_t survivors_leak_count(const struct survivor_process *process)
 {
     size_t count = 0;
@@ -173,58 +150,6 @@ bool survivors_are_undecided(const struct survivor_process *process)
             !leak_is_light(process->fading_bytes, process->loop_bytes, process->peak_bytes));
 }
 
-const struct survivor_process *survivors_with_unseen_growth(const struct survivors *survivors)
-{
-    const struct survivor_process *most = NULL;
-
-    for (size_t i = 0; i < survivors->process_count; i++)
-        if (!survivors->processes[i].is_errand &&
-            survivors->processes[i].unseen.bytes > (most ? most->unseen.bytes : 0))
-            most = &survivors->processes[i];
-    return most;
-}
-
-const struct survivor_process *survivors_of_stopped_loop(const struct survivors *survivors)
-{
-    const struct survivor_process *most = NULL;
-
-    for (size_t i = 0; i < survivors->process_count; i++) {
-        const struct survivor_process *process = &survivors->processes[i];
-
-        if (!process->is_errand && stopped_loop_is_heavy(&process->stopped, process->peak_bytes) &&
-            (!most || process->stopped.bytes > most->stopped.bytes))
-            most = process;
-    }
-    return most;
-}
-
-static bool is_large_part(const struct survivor_process *process, uint64_t bytes)
-{
-    enum { least_part = 4 }; /* of all that the process held at its peak */
-
-    return bytes >= RESIDENT_RISE_LEAST && bytes >= process->peak_bytes / least_part;
-}
-
-/* Without what is known to be bounded. */
-static bool is_risen(const struct survivor_process *process)
-{
-    return is_large_part(process, risen_bytes(process->bounded_bytes, process->risen.bytes));
-}
-
-const struct survivor_process *survivors_that_rise(const struct survivors *survivors)
-{
-    const struct survivor_process *most = NULL;
-
-    for (size_t i = 0; i < survivors->process_count; i++) {
-        const struct survivor_process *process = &survivors->processes[i];
-
-        if (!process->is_errand && !survivors_are_leak(process) && is_risen(process) &&
-            (!most || process->risen.bytes > most->risen.bytes))
-            most = process;
-    }
-    return most;
-}
-
 uint64_t survivors_unseen_per_turn(const struct survivor_process *process)
 {
     double loop = (double)process->end - (double)process->turns_begin;
@@ -235,12 +160,9 @@ uint64_t survivors_unseen_per_turn(const struct survivor_process *process)
                       ((double)process->unseen.births * process->turns));
 }
 
-bool survivors_hide_objects(const struct survivors *survivors)
+static uint32_t input_of(const struct question *question, const struct survivor_process *process)
 {
-    for (size_t i = 0; i < survivors->process_count; i++)
-        if (survivors->processes[i].hides_objects)
-            return true;
-    return false;
+    return model_process_at(tally_model(question->tally), process->process)->input;
 }
 
 /* The process that did most. */
@@ -252,40 +174,6 @@ static const struct survivor_process *main_process(const struct survivors *survi
         if (!most || survivors->processes[i].end > most->end)
             most = &survivors->processes[i];
     return most;
-}
-
-/* On a device, or so much that it may be a leak: an arena within the program that doubles has a few
- * blocks, of which the last was made long before the end. */
-static bool is_doubtful(const struct survivor_process *process, const struct survivor_pool *pool,
-                        const struct tally *tally)
-{
-    enum { least_births = 5 }; /* fewer are data, as of an array that was read */
-
-    return tally_ledger_at(tally, pool->ledger)->device >= 0 ||
-           (pool->unjudged_births >= least_births && is_large_part(process, pool->unjudged_bytes));
-}
-
-bool survivors_lack_pool(const struct survivors *survivors, const struct tally *tally,
-                         uint16_t *ledger)
-{
-    for (size_t i = 0; i < survivors->process_count; i++) {
-        const struct survivor_process *process = &survivors->processes[i];
-
-        for (size_t k = 0; process->is_judged && k < process->unjudged_pool_count; k++) {
-            *ledger = process->unjudged_pools[k].ledger;
-            if (is_doubtful(process, &process->unjudged_pools[k], tally))
-                return true;
-        }
-    }
-    return false;
-}
-
-const struct survivor_process *survivors_in_one_pass(const struct survivors *survivors)
-{
-    for (size_t i = 0; i < survivors->process_count; i++)
-        if (survivors->processes[i].pass_bytes)
-            return &survivors->processes[i];
-    return NULL;
 }
 
 size_t survivors_unjudged_processes(const struct survivors *survivors)
@@ -300,13 +188,28 @@ size_t survivors_unjudged_processes(const struct survivors *survivors)
     return count;
 }
 
-bool survivors_can_judge(const struct survivors *survivors)
+bool survivors_can_judge(const struct question *question, const struct survivors *survivors,
+                         uint32_t input)
 {
-    const struct survivor_process *most = main_process(survivors);
+    const struct survivor_process *most = NULL;
 
-    for (size_t i = 0; i < survivors->process_count; i++)
-        if (survivors_are_leak(&survivors->processes[i]) ||
-            survivors_are_undecided(&survivors->processes[i]))
+    for (size_t i = 0; i < survivors->process_count; i++) {
+        const struct survivor_process *process = &survivors->processes[i];
+
+        if (input_of(question, process) != input)
+            continue;
+        if (survivors_are_leak(process) || survivors_are_undecided(process))
             return true;
+        if (!most || process->end > most->end)
+            most = process;
+    }
     return most && most->is_judged;
+}
+
+bool survivors_decide(const struct question *question, const struct survivors *survivors)
+{
+    for (size_t i = 0; survivors && i < survivors->process_count; i++)
+        if (survivors_can_judge(question, survivors, input_of(question, &survivors->processes[i])))
+            return true;
+    return false;
 }

@@ -43,34 +43,19 @@ enum survivor_answer {
 enum survivor_answer survivors_about(const struct survivors *survivors, uint16_t process,
                                      uint16_t heap, uint64_t name,
                                      const struct survivor_origin **origin);
-/* A process has objects that the recording does not. */
-bool survivors_hide_objects(const struct survivors *survivors);
 /* What waits for the end is as heavy as a leak. */
 bool survivors_wait(const struct survivor_process *process);
 /* What an exit handler lets go, or a collection that it runs, is as heavy as a leak. */
 bool survivors_are_let_go(const struct survivor_process *process);
-/* The process of whose memory most waits for its end, as heavy as a leak where it went before the
- * last collection, or much of all that it held: that may be garbage, or a leak that an exit handler
- * frees; NULL: there is none. */
-const struct survivor_process *survivors_that_wait(const struct survivors *survivors);
-/* The process that grows most by what no recorded block explains; NULL: none does. */
-const struct survivor_process *survivors_with_unseen_growth(const struct survivors *survivors);
-/* The process most of whose time was a loop that ended before it did, of which much stays; the
- * heaviest such; NULL: there is none. */
-const struct survivor_process *survivors_of_stopped_loop(const struct survivors *survivors);
-/* The process whose blocks together rise most until its work ends, by at least a quarter of what it
- * held at its peak, without that a stack of it leaks; NULL: there is none. */
-const struct survivor_process *survivors_that_rise(const struct survivors *survivors);
 /* 0: turns are not known. */
 uint64_t survivors_unseen_per_turn(const struct survivor_process *process);
-/* Something leaks or may, or of the process that did most enough was seen to say that none does. */
-bool survivors_can_judge(const struct survivors *survivors);
-/* Of a process that is judged, memory of a device stays that is not, or a large part of its own.
- * *ledger: where. */
-bool survivors_lack_pool(const struct survivors *survivors, const struct tally *tally,
-                         uint16_t *ledger);
-/* The first that ended within one step, of which nobody knows what it keeps; NULL: none did. */
-const struct survivor_process *survivors_in_one_pass(const struct survivors *survivors);
+/* Of one of the recordings that are read (model_process.input): something leaks or may, or of the
+ * process that did most enough was seen to say that none does. */
+bool survivors_can_judge(const struct question *question, const struct survivors *survivors,
+                         uint32_t input);
+/* The same of any of them: stacks that allocate to the end decide, if marked steps do not. survivors
+ * may be NULL. */
+bool survivors_decide(const struct question *question, const struct survivors *survivors);
 /* Processes of which too little could be judged; those that did little are not counted. */
 size_t survivors_unjudged_processes(const struct survivors *survivors);
 /* Bytes that a turn of the loop leaves; 0: turns are not known. */

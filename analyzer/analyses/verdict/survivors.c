@@ -22,7 +22,7 @@ struct survivor_reading {
     struct survivor_process *processes; /* that are over; heaviest first */
     size_t process_most;
     struct survivors result;
-    bool has_failed;
+    bool has_rows, has_failed;
 };
 
 /* --- reading --------------------------------------------------------------------------------- */
@@ -114,14 +114,19 @@ struct survivor_reading *survivor_reading_create(const struct question *question
         free(reading);
         return NULL;
     }
+    reading->has_rows = true;
     *visitor = (struct life_visitor){
         .context = reading, .born = on_born, .over = on_over, .process_over = on_process_over};
     return reading;
 }
 
-const struct survivors *survivor_reading_result(const struct survivor_reading *reading)
+const struct survivors *survivor_reading_finish(struct survivor_reading *reading)
 {
-    return reading->has_failed || reading->rows.has_failed ? NULL : &reading->result;
+    bool has_failed = reading->has_failed || reading->rows.has_failed;
+
+    survivor_rows_release(&reading->rows);
+    reading->has_rows = false;
+    return has_failed ? NULL : &reading->result;
 }
 
 struct survivor_reading *survivors_read(const struct question *question)
@@ -141,7 +146,8 @@ void survivor_reading_destroy(struct survivor_reading *reading)
 {
     if (!reading)
         return;
-    survivor_rows_release(&reading->rows);
+    if (reading->has_rows)
+        survivor_rows_release(&reading->rows);
     arena_release(&reading->arena);
     free(reading->processes);
     free(reading);

@@ -94,11 +94,13 @@ struct survivors {
 
 struct survivor_reading;
 
-/* Its callbacks into *visitor. NULL without memory. The question must outlive it. */
+/* Its callbacks into *visitor. NULL without memory. The question must outlive
+ * the reading, until it is finished. */
 struct survivor_reading *survivor_reading_create(const struct question *question,
                                                  struct life_visitor *visitor);
-/* After the reading. NULL: there was no memory. Borrowed until the reading is destroyed. */
-const struct survivors *survivor_reading_result(const struct survivor_reading *reading);
+/* After the reading; what only the reading needs goes. NULL: there was no memory. Borrowed until the
+ * reading is destroyed. */
+const struct survivors *survivor_reading_finish(struct survivor_reading *reading);
 /* Reads the recording for them alone. NULL without memory, or when it cannot be read. */
 struct survivor_reading *survivors_read(const struct question *question);
 void survivor_reading_destroy(struct survivor_reading *reading);

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "death.h"
-#include "leak_doubt.h"
+#include "doubt.h"
 #include "parquet.h"
 #include "parquet_runs.h"
 #include "path_text.h"
@@ -96,7 +96,7 @@ static void make_link(void)
 
 DAMAGE(make_link, page_lies_in_a_whole_folder, text_add_relative_path(&page_link, "a", "/a/b"))
 DAMAGE(make_link, page_of_a_rank_is_whole, text_add_relative_path(&page_link, "/a", "a/b"))
-DAMAGE(make, doubt_has_a_word, leak_doubt_word(LEAK_DOUBT_COUNT))
+DAMAGE(make, doubt_has_a_word, doubt_word(DOUBT_KIND_COUNT))
 
 /* --- runs over time --------------------------------------------------------------------------- */
 
