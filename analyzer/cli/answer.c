@@ -59,6 +59,7 @@ static enum mt_result block_options_read(const struct options *options, struct m
         return mt_error_set(error, MT_USAGE, "--at goes with neither --from nor --to");
     ask->block_name = options->values[OPTION_NAME];
     ask->allocator_settings = options->values[OPTION_TRY];
+    ask->why = options->values[OPTION_WHY];
     result = option_number("margin", options->values[OPTION_MARGIN], 100, &margin, error);
     ask->margin_percent = (unsigned)margin;
     if (result == MT_OK)

@@ -14,7 +14,7 @@ static const struct option_spec options[] = {
     {OPTION_FORMAT, 'f', "format", "LIST",
      "text, md, junit, sarif, json, openmetrics, github, gitlab (text)"},
     {OPTION_OUTPUT, 'o', "output", "FOLDER", "where files of formats for programs go"},
-    {OPTION_EXPLAIN, 'e', "explain", "KEY", "all that is known about one key, instead"},
+    {OPTION_WHY, 'e', "why", "KEY", "all that is known about one key, instead"},
     COLOR_OPTION,
     {OPTION_STRICT, 0, "strict", NULL, "remarks are no pass: exit status 5"},
     NAME_OPTIONS,
@@ -54,8 +54,8 @@ static int run(const struct command *command, const struct options *given)
         return code;
     code = judge_recordings(given, (const char *const *)given->operands, given->operand_count,
                             false, &judged);
-    if (code == EXIT_FINE && given->values[OPTION_EXPLAIN]) {
-        code = explain(&judged, given->values[OPTION_EXPLAIN]);
+    if (code == EXIT_FINE && given->values[OPTION_WHY]) {
+        code = explain(&judged, given->values[OPTION_WHY]);
     } else if (code == EXIT_FINE) {
         code = gate_results_write(&results, judged.verdict);
         if (code == EXIT_FINE)

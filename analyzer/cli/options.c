@@ -30,7 +30,9 @@ static const char *spec_name_at(const void *context, size_t i)
 static const struct {
     enum option_id id;
     const char *name;
-} other_names[] = {{OPTION_OUTPUT_PATH, "output-path"}, {OPTION_OUTPUT, "output-path"}};
+} other_names[] = {{OPTION_OUTPUT_PATH, "output-path"},
+                   {OPTION_OUTPUT, "output-path"},
+                   {OPTION_WHY, "explain"}};
 
 /* Tables of getopt_long: they end where the next row comes. Letters get a colon when they take a
  * value. */
@@ -39,11 +41,17 @@ struct tables {
     struct option *longs;
 };
 
+static int needs_of(const struct option_spec *spec)
+{
+    if (!spec->argument)
+        return no_argument;
+    return *spec->argument == '[' ? optional_argument : required_argument;
+}
+
 static void add_to_tables(const struct option_spec *specs, struct tables *tables)
 {
     for (const struct option_spec *spec = specs; spec->name; spec++) {
-        *tables->longs++ = (struct option){spec->name, spec->argument ? required_argument : 0, NULL,
-                                           256 + (int)spec->id};
+        *tables->longs++ = (struct option){spec->name, needs_of(spec), NULL, 256 + (int)spec->id};
         for (size_t i = 0; i < sizeof(other_names) / sizeof(other_names[0]); i++)
             if (other_names[i].id == spec->id)
                 *tables->longs++ = (struct option){other_names[i].name, required_argument, NULL,
@@ -144,7 +152,7 @@ static void print_spec(const struct option_spec *spec, struct outlet *name, stru
     else
         outlet_format(name, "      --%s", spec->name);
     if (spec->argument)
-        outlet_format(name, "=%s", spec->argument);
+        outlet_format(name, "%s%s", *spec->argument == '[' ? "" : "=", spec->argument);
     width = outlet_width(name);
     outlet_fill_begin(out);
     outlet_append(out, name);

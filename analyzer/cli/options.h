@@ -35,6 +35,7 @@ enum option_id {
     OPTION_DEBUG_DIR,
     OPTION_MARGIN,
     OPTION_TRY,
+    OPTION_WHY,
     OPTION_NAME,
     OPTION_MIN_SIZE,
     OPTION_MAX_SIZE,
@@ -46,7 +47,6 @@ enum option_id {
     OPTION_BASELINE,
     OPTION_SUPPRESSIONS,
     OPTION_TRACES,
-    OPTION_EXPLAIN,
     OPTION_BASE,
     OPTION_STRICT,
     OPTION_QUIET,
@@ -91,7 +91,7 @@ struct option_spec {
     enum option_id id;
     char letter; /* 0: none */
     const char *name;
-    const char *argument; /* what to write for its value; NULL: a flag */
+    const char *argument; /* what to write for its value; "[=NAME]": it may; NULL: a flag */
     const char *meaning;
 };
 

@@ -32,6 +32,7 @@ static int judge_if_asked(const struct command *command, const struct options *g
 #define QUESTION_OPTIONS(...) (const struct option_spec[]){ANSWER_OPTIONS, __VA_ARGS__}
 #define END                   {0, 0, NULL, NULL, NULL}
 #define MARGIN_OPTION         {OPTION_MARGIN, 0, "margin", "PERCENT", "near the peak: at most so much below it (5)"}
+#define WHY_OPTION             {OPTION_WHY, 0, "why", "[=NAME]", "which rule decided, of sites with this in their name, or of all"}
 #define WARM_UP_OPTION        {OPTION_WARM_UP, 0, "warm-up", "N", "steps at the beginning that are not judged (chosen)"}
 
 const struct command questions[] = {
@@ -50,8 +51,9 @@ const struct command questions[] = {
      .examples =
          "  leaktide leaks run.leaktide\n"
          "  leaktide leaks --warm-up=5 run.leaktide\n"
+         "  leaktide leaks --why=train run.leaktide\n"
          "  leaktide leaks --step-site=train_one_batch run.leaktide\n",
-     .run = judge_answer, .options = QUESTION_OPTIONS(STEP_OPTIONS, WARM_UP_OPTION, END),
+     .run = judge_answer, .options = QUESTION_OPTIONS(STEP_OPTIONS, WARM_UP_OPTION, WHY_OPTION, END),
      .remark = "Exit status 1 when something leaks, 4 when there are too few steps to judge."},
     {.name = "peak",
      .examples =

@@ -11,6 +11,7 @@
 
 #include "nearest_name.h"
 #include "sentence.h"
+#include "verdict.h"
 
 enum { HOLDERS = 10 };
 
@@ -144,6 +145,41 @@ static void add_code(struct outlet *out, const struct place_in_code *where)
     outlet_add(out, "\n");
 }
 
+/* The rule that decided about the leak of the key, in each recording: as `leaktide leaks --why`. */
+static void add_why(struct outlet *out, const struct gate *gate, const struct verdict *verdict,
+                    size_t recording, uint64_t key)
+{
+    const struct question *question = &gate->recordings[recording].question;
+    struct arena texts;
+
+    arena_init(&texts);
+    for (size_t i = 0; i < verdict->leak_count; i++) {
+        struct why why;
+
+        if (verdict->leaks[i].key != key)
+            continue;
+        why = verdict_why(question, &verdict->leaks[i]);
+        outlet_format(out, "  %s: %s\n", gate->recordings[recording].path,
+                      why_sentence(&texts, &why));
+    }
+    arena_release(&texts);
+}
+
+static void add_whys(struct outlet *out, const struct gate *gate, const char *key)
+{
+    const char *id = strrchr(key, '/');
+
+    for (size_t i = 0; id && i < gate->recording_count; i++) {
+        const struct question *question = &gate->recordings[i].question;
+        const struct verdict *verdict =
+            gate->recordings[i].summary ? NULL : verdict_borrow(question);
+
+        if (verdict)
+            add_why(out, gate, verdict, i, strtoull(id + 1, NULL, 16));
+        verdict_give_back(question, verdict);
+    }
+}
+
 static const struct gate_leak *leak_find(const struct gate_verdict *verdict, const char *key)
 {
     for (size_t i = 0; i < verdict->leaks.count; i++) {
@@ -191,6 +227,7 @@ enum mt_result gate_explain(const struct gate *gate, const struct gate_verdict *
         outlet_sentence(out, "  found in %zu of %zu recordings\n", leak->repeat_count,
                         gate->recording_count);
         add_code(out, &leak->where);
+        add_whys(out, gate, key);
     }
     return MT_OK;
 }

@@ -33,6 +33,7 @@ static void question_take(struct question *question, const struct mt_ask_options
     question->stack_depth = options->stack_depth;
     question->least_percent = options->stack_least_percent;
     question->allocator_settings = options->allocator_settings;
+    question->why = options->why;
     question->parallel = options->parallel;
 }
 

@@ -25,9 +25,10 @@ typedef void (*option_writer)(const struct completed *option, FILE *out);
 static void each_of(const struct option_spec *specs, option_writer write, FILE *out)
 {
     for (const struct option_spec *spec = specs; spec->name; spec++) {
-        struct completed option = {spec->letter,   spec->name,
-                                   spec->argument, spec->argument,
-                                   spec->meaning,  spec->argument && strchr(spec->argument, ',')};
+        const char *argument =
+            spec->argument && *spec->argument != '[' ? spec->argument : NULL;
+        struct completed option = {spec->letter, spec->name,    argument,
+                                   argument,     spec->meaning, argument && strchr(argument, ',')};
 
         write(&option, out);
     }

@@ -63,6 +63,9 @@ struct mt_ask_options {
     /* Of "ranks" of summaries, with MT_ASK_PICTURES: the folder in which the page will lie; links
      * to pages of ranks lead from there. NULL: the working directory. */
     const char *page_folder;
+    /* Of "leaks": people are told, too, which rule decided about sites whose name has this in it;
+     * "": about all; NULL: about none. Data have it in any case. */
+    const char *why;
 };
 
 /* How far a reading has come. Made by the library: entries are only ever added at the end. */

@@ -21,7 +21,7 @@ DEFINES = re.compile(r"^#define \w+(?:\([^)\n]*\))?((?:[^\n]*\\\n)*[^\n]*)", re.
 # A translation has them as they are.
 KEEPERS = re.compile(r"--[a-z][-a-z]+|\b[KMGT]iB\b")
 # Rows of tables that are looked up where they are shown.
-TABLES = ["DOUBT"]
+TABLES = ["DOUBT", "WHY"]
 # What stands for a part of a sentence.
 PART = re.compile(r"\{\w+\}")
 # Columns of the vendor's tables, SQL, and command lines of examples: no words for people.

@@ -27,21 +27,6 @@ static const double uneven_chance = 1.63;
 /* Where no survivors bear witness, the rise alone must be beyond doubt. */
 static const double steady_chance_limit = 1e-4;
 
-const char *overdue_reason_name(enum overdue_reason reason)
-{
-    static const char *const names[OVERDUE_REASON_COUNT] = {
-        [OVERDUE_YES] = "overdue survivors to the end",
-        [OVERDUE_NOT_ACTIVE] = "not active to the end",
-        [OVERDUE_FEW] = "too few overdue survivors",
-        [OVERDUE_STOPPED] = "leaves none any more",
-        [OVERDUE_LIVES_UNSEEN] = "lives too long to be judged",
-        [OVERDUE_SLOWING] = "leaves fewer and fewer",
-        [OVERDUE_UNEVEN] = "leaves them at some times only",
-    };
-
-    return names[reason];
-}
-
 void overdue_release(struct overdue_stack *stack)
 {
     free(stack->rows);
@@ -520,9 +505,16 @@ static uint64_t moments_of(const struct series *series, uint32_t longest_gap)
     return moments;
 }
 
+/* What a reason rests on. */
+static void note(struct overdue *overdue, uint64_t measured, uint64_t needed)
+{
+    overdue->measured = measured;
+    overdue->needed = needed;
+}
+
 /* Still going on at the end: the silence is not longer than thrice the longest before, and not
  * longer than chance would make it if births were as likely at any time. */
-static bool goes_on(const struct series *series, uint64_t end)
+static bool goes_on(const struct series *series, uint64_t end, struct overdue *overdue)
 {
     uint32_t longest_gap = longest_gap_of(series);
     uint64_t moments, silence, span, last;
@@ -533,6 +525,7 @@ static bool goes_on(const struct series *series, uint64_t end)
     last = series->rows[series->row_count - 1].last;
     silence = end > last + 1 ? end - 1 - last : 0;
     span = end > series->rows[0].first + 1 ? end - 1 - series->rows[0].first : 0;
+    note(overdue, silence, (uint64_t)silence_most * longest_gap);
     return moments >= OVERDUE_NEEDED && span && silence <= (uint64_t)silence_most * longest_gap &&
            (silence <= longest_gap ||
             pow(1 - (double)silence / (double)span, (double)(moments - 1)) >= chance_limit);
@@ -601,7 +594,8 @@ static bool is_fading(const struct series *series, const struct thirds *thirds)
            (thirds->early - thirds->late) * sqrt((share < 1 ? share : 1) / both) > fading_limit;
 }
 
-static bool is_uneven(const struct series *series, double begin, double end)
+static bool is_uneven(const struct series *series, double begin, double end,
+                      struct overdue *overdue)
 {
     double count = (double)series->count, furthest = 0;
     double limit = uneven_chance / sqrt(count);
@@ -614,32 +608,40 @@ static bool is_uneven(const struct series *series, double begin, double end)
             furthest = fabs(off) > furthest ? fabs(off) : furthest;
         }
     }
-    return furthest > (limit > uneven_limit ? limit : uneven_limit);
+    limit = limit > uneven_limit ? limit : uneven_limit;
+    if (furthest > limit)
+        note(overdue, (uint64_t)(1000 * furthest), (uint64_t)(1000 * limit));
+    return furthest > limit;
 }
 
 /* until: the time up to which survivors are overdue. */
 static enum overdue_reason reason_of(const struct overdue_stack *stack, uint32_t until,
-                                     struct series *overdue, bool *fades)
+                                     struct series *overdue, struct overdue *judged)
 {
     struct thirds thirds;
     uint64_t last;
     double begin;
 
+    note(judged, overdue->count, OVERDUE_NEEDED);
     if (overdue->count < OVERDUE_NEEDED)
         return OVERDUE_FEW;
     last = overdue->rows[overdue->row_count - 1].last;
-    if (!goes_on(overdue, until > last ? until : last + 1))
+    if (!goes_on(overdue, until > last ? until : last + 1, judged))
         return OVERDUE_STOPPED;
-    if (stack->last - stack->first < (uint64_t)lives_least * stack->age_at_birth)
+    note(judged, stack->last - stack->first, (uint64_t)lives_least * stack->age_at_birth);
+    if (judged->measured < judged->needed)
         return OVERDUE_LIVES_UNSEEN;
+    note(judged, overdue->count, OVERDUE_NEEDED);
     begin = warm_up_of(overdue);
     if (until <= begin || !overdue->count)
         return OVERDUE_FEW;
     thirds = thirds_of(overdue, begin, until);
-    if (is_slowing(&thirds))
+    if (is_slowing(&thirds)) {
+        note(judged, (uint64_t)thirds.late, (uint64_t)(thirds.early / slow_share));
         return OVERDUE_SLOWING;
-    *fades = is_fading(overdue, &thirds);
-    return is_uneven(overdue, begin, until) ? OVERDUE_UNEVEN : OVERDUE_YES;
+    }
+    judged->is_fading = is_fading(overdue, &thirds);
+    return is_uneven(overdue, begin, until, judged) ? OVERDUE_UNEVEN : OVERDUE_YES;
 }
 
 /* What nobody could reach at the end. */
@@ -731,10 +733,11 @@ struct overdue overdue_judge_before(const struct overdue_stack *stack, uint32_t 
 
     MT_ASSERT(stack->row_count <= stack->row_capacity);
     MT_ASSERT(stack->first <= stack->empty && stack->empty <= stack->last);
+    note(&overdue, stack->births, OVERDUE_NEEDED);
     if (stack->births < OVERDUE_NEEDED || stack->first >= end)
         return overdue;
     all_births(stack, &series);
-    overdue.is_active = goes_on(&series, end);
+    overdue.is_active = goes_on(&series, end, &overdue);
     if (!overdue.is_active)
         return overdue;
     until = overdue_births(stack, latest, sweep, &series);
@@ -744,7 +747,7 @@ struct overdue overdue_judge_before(const struct overdue_stack *stack, uint32_t 
         overdue.first = series.rows[0].first;
         overdue.last = series.rows[series.row_count - 1].last;
     }
-    overdue.reason = reason_of(stack, until, &series, &overdue.is_fading);
+    overdue.reason = reason_of(stack, until, &series, &overdue);
     if (overdue.reason != OVERDUE_YES) {
         overdue.bytes = growth_of(stack, sweep);
         overdue.is_growing = overdue.bytes > 0;

@@ -98,6 +98,8 @@ struct overdue {
     uint32_t freed_age;     /* oldest that was freed before the newest birth */
     uint64_t left_bytes;    /* alive when the newest block was born, overdue or not */
     uint64_t overdue_bytes; /* of these, overdue and reachable, whatever is said of them */
+    /* By the reason: births or silences in births, overdue survivors, thousandths of unevenness. */
+    uint64_t measured, needed;
 };
 
 /* The stack is zeroed before its first birth. Clocks never fall. False without memory. */
@@ -131,8 +133,5 @@ struct overdue_part {
 };
 struct overdue_part overdue_between(const struct overdue_stack *stack, uint32_t begin,
                                     uint32_t end);
-
-/* "its blocks were left up to one time and then no more", for people who ask why not. */
-const char *overdue_reason_name(enum overdue_reason reason);
 
 #endif

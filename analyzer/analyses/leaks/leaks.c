@@ -14,6 +14,7 @@
 #include "ledger_growth.h"
 #include "sentence.h"
 #include "survivor_verdict.h"
+#include "why_table.h"
 #include "window_say.h"
 
 static void add_row(const struct question *question, struct report *report,
@@ -231,6 +232,7 @@ static void write_leaks(void *state, struct report *report)
         window_say(question, report);
     if (verdict->survivors)
         survivors_say_errands(question, report, verdict->survivors);
+    why_tables_add(question, report, verdict);
 }
 
 const struct block_analysis leaks_analysis = {

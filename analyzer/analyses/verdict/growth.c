@@ -473,6 +473,13 @@ static bool is_found(const struct step_rule *rule, size_t process)
            rule->found[process].token.kind != TOKEN_NONE;
 }
 
+uint32_t growth_marked_steps_of(const struct question *question, uint16_t process)
+{
+    return is_found(question->steps, process)
+               ? 0
+               : tally_process_at(question->tally, process).ended_step_count;
+}
+
 bool growth_steps_are_marked(const struct question *question)
 {
     if (question->has_chosen_steps)

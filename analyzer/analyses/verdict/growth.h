@@ -64,6 +64,8 @@ struct judged_list {
 struct judged_steps growth_steps_of(const struct question *question, uint16_t process);
 /* By the program, or by who asks: not only found by their period. */
 bool growth_steps_are_marked(const struct question *question);
+/* Steps of the process that were marked, and ended; 0: none, or its steps were only found. */
+uint32_t growth_marked_steps_of(const struct question *question, uint16_t process);
 /* So many must be judged: what a program does in a few steps that were only found may be its
  * beginning. */
 uint32_t growth_steps_needed(const struct question *question);

@@ -59,9 +59,17 @@ static bool is_trifle(uint64_t bytes, uint64_t loop_bytes, uint64_t peak_bytes)
     return bytes < loop_bytes / loop_share && bytes < peak_bytes / peak_share;
 }
 
+uint64_t leak_least_bytes(uint64_t loop_bytes, uint64_t peak_bytes)
+{
+    uint64_t least = least_bytes(peak_bytes), of_loop = loop_bytes / loop_share,
+             of_peak = peak_bytes / peak_share, trifle = of_loop < of_peak ? of_loop : of_peak;
+
+    return trifle > least ? trifle : least;
+}
+
 bool leak_is_light(uint64_t bytes, uint64_t loop_bytes, uint64_t peak_bytes)
 {
-    return bytes < least_bytes(peak_bytes) || is_trifle(bytes, loop_bytes, peak_bytes);
+    return bytes < leak_least_bytes(loop_bytes, peak_bytes);
 }
 
 bool leak_of_each_step_is_light(uint64_t bytes, uint64_t loop_bytes, uint64_t peak_bytes)

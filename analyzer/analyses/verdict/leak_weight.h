@@ -21,6 +21,9 @@ uint64_t leak_process_bytes(const struct tally *tally, uint16_t process);
 /* loop_bytes: asked for by the loop; peak_bytes: leak_process_bytes(). */
 bool leak_is_light(uint64_t bytes, uint64_t loop_bytes, uint64_t peak_bytes);
 
+/* How much would not be light. */
+uint64_t leak_least_bytes(uint64_t loop_bytes, uint64_t peak_bytes);
+
 /* What stays of each marked step was not learned, however large the process is. */
 bool leak_of_each_step_is_light(uint64_t bytes, uint64_t loop_bytes, uint64_t peak_bytes);
 

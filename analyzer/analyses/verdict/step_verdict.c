@@ -158,6 +158,7 @@ static void count_survivors(const struct step_history *history, struct step_judg
 {
     size_t age = history->freed_age ? history->freed_age : 1;
 
+    judgement->freed_age = age;
     judgement->overdue_entries = history->count > age ? history->count - age : 0;
     for (size_t i = 0; i < history->count; i++) {
         judgement->birth_count += history->survivor_counts[i] != 0;

@@ -47,6 +47,7 @@ struct step_judgement {
     uint64_t kept_count;
     size_t overdue_entries; /* leading ones whose survivors are older than any freed block */
     uint64_t overdue_bytes, overdue_count;
+    size_t freed_age; /* that was asked of them, in entries */
     /* Only where it leaks or may, see step_measure(). */
     struct trend trend;
     uint64_t growth_per_step;         /* bytes; 0 unless it grew */

@@ -4,7 +4,10 @@
  */
 #include "survivor_answers.h"
 
+#include "growth.h"
 #include "leak_weight.h"
+
+enum { FEW_MARKED_STEPS = 2 };
 
 struct rate {
     double bytes, count;
@@ -188,6 +191,18 @@ size_t survivors_unjudged_processes(const struct survivors *survivors)
     return count;
 }
 
+/*
+ * Whether its silence says something: a loop was seen to turn. Of blocks without call stacks nobody
+ * knows whether the same operator, asked again, is the next turn; and one step or two that were
+ * marked are no loop, however much repeats within them.
+ */
+static bool has_seen_turns(const struct question *question, const struct survivor_process *process)
+{
+    uint32_t marked = growth_marked_steps_of(question, process->process);
+
+    return process->is_judged && process->has_stacks && (!marked || marked > FEW_MARKED_STEPS);
+}
+
 bool survivors_can_judge(const struct question *question, const struct survivors *survivors,
                          uint32_t input)
 {
@@ -203,7 +218,7 @@ bool survivors_can_judge(const struct question *question, const struct survivors
         if (!most || process->end > most->end)
             most = process;
     }
-    return most && most->is_judged;
+    return most && has_seen_turns(question, most);
 }
 
 bool survivors_decide(const struct question *question, const struct survivors *survivors)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "given_again.h"
+#include "leak_weight.h"
 #include "list.h"
 #include "survivor_answers.h"
 #include "survivor_origins.h"
@@ -174,6 +175,18 @@ static bool note_stack(struct judging *judging, struct survivor_row *row,
     return true;
 }
 
+static void note_why(struct judging *judging, const struct survivor_row *row, size_t number,
+                     const struct overdue *overdue)
+{
+    struct why why = why_of_stack(overdue, row->traits & STACK_IS_IMPORT);
+
+    why.who = row->who;
+    why.process = judging->process->process;
+    why.ledger = row->ledger;
+    why.row = number;
+    why_add(&judging->process->whys, &why);
+}
+
 static bool judge_rows(struct judging *judging)
 {
     for (size_t i = 0; i < survivor_row_count(judging->rows); i++) {
@@ -182,6 +195,7 @@ static bool judge_rows(struct judging *judging)
         struct overdue overdue = judge_row(judging, row, &is_garbage);
 
         row->is_active = overdue.is_active;
+        note_why(judging, row, i, &overdue);
         if (!note_ground(judging, row, &overdue))
             return false;
         if (!overdue.is_active) {
@@ -335,12 +349,82 @@ static void see_rest(struct judging *judging)
 
 /* --- the whole ------------------------------------------------------------------------------- */
 
+/* --- why ------------------------------------------------------------------------------------- */
+
+/* NULL: it was dropped. */
+static const struct survivor_origin *origin_of(const struct survivor_process *process,
+                                               uint16_t heap, uint64_t name)
+{
+    for (size_t i = 0; i < process->origin_count; i++)
+        if (process->origins[i].stacks->heap == heap && process->origins[i].stacks->name == name)
+            return &process->origins[i];
+    return NULL;
+}
+
+static void decide(struct why *why, enum why_rule rule, uint64_t measured, uint64_t needed)
+{
+    why->rule = rule;
+    why->measured = measured;
+    why->needed = needed;
+}
+
+/* What may go: the largest part says as what. */
+static void decide_may_go(struct why *why, const struct survivor_origin *origin)
+{
+    if (origin->bounded_bytes >= origin->garbage_bytes &&
+        origin->bounded_bytes >= origin->fading_bytes)
+        decide(why, WHY_BOUNDED, origin->bounded_bytes, origin->bytes);
+    else if (origin->garbage_bytes >= origin->fading_bytes)
+        decide(why, WHY_GARBAGE, origin->garbage_bytes, origin->bytes);
+    else
+        decide(why, WHY_FADING, origin->fading_bytes, origin->bytes);
+}
+
+/* Of a stack that left overdue survivors: why they are no leak, if so. */
+static void settle_why(const struct survivor_process *process,
+                       const struct survivor_origin *origin, struct why *why)
+{
+    size_t leak_count = survivors_leak_count(process);
+
+    if (!origin)
+        decide(why, why->ledger == process->pass_ledger && process->pass_bytes ? WHY_ONE_PASS : WHY_DROPPED,
+               process->pass_bytes, 0);
+    else if (origin->may_go)
+        decide_may_go(why, origin);
+    else if (process->is_errand)
+        decide(why, WHY_ERRAND, 0, 0);
+    else if (process->has_rested)
+        decide(why, WHY_RESTED, 0, 0);
+    else if (survivors_are_of_few_turns(process))
+        decide(why, WHY_FEW_TURNS, process->turns, SURVIVOR_TURNS_LEAST);
+    else if (!leak_count)
+        decide(why, WHY_LIGHT, process->bytes,
+               leak_least_bytes(process->loop_bytes, process->peak_bytes));
+    else if (origin >= process->origins + leak_count)
+        decide(why, WHY_BESIDE, origin->bytes, process->bytes);
+}
+
+static void settle_whys(struct judging *judging)
+{
+    struct survivor_process *process = judging->process;
+
+    for (size_t i = 0; i < process->whys.count; i++) {
+        struct why *why = &process->whys.rows[i];
+        struct survivor_row *row = survivor_row_at(judging->rows, why->row);
+
+        if (why->rule == WHY_LEAK || why->rule == WHY_GROWS)
+            settle_why(process,
+                       origin_of(process, row->heap, survivor_row_name(judging->rows, row)), why);
+    }
+    why_sort(&process->whys);
+}
+
 /* How much of what was made in its loop could be judged. */
 static bool weigh_evidence(struct judging *judging, struct arena *arena)
 {
     struct survivor_process *process = judging->process;
     size_t ledger_count = tally_ledger_count(tally_of(judging));
-    struct survivor_evidence all = {0};
+    struct survivor_evidence all = {0}, with_stacks = {0};
     struct survivor_evidence *pools = calloc(ledger_count + 1, sizeof(*pools));
 
     if (!pools)
@@ -351,9 +435,12 @@ static bool weigh_evidence(struct judging *judging, struct arena *arena)
             overdue_between(&row->stack, process->begin, process->end), row->is_active);
 
         survivor_evidence_add(&all, &evidence);
+        if (row->who.site)
+            survivor_evidence_add(&with_stacks, &evidence);
         survivor_evidence_add(&pools[row->ledger], &evidence);
     }
     process->is_judged = process->active_count && survivor_evidence_is_enough(&all);
+    process->has_stacks = with_stacks.judged_births >= all.judged_births / 2;
     process->unjudged_pools =
         survivor_evidence_lacking(pools, ledger_count, arena, &process->unjudged_pool_count);
     free(pools);
@@ -393,7 +480,8 @@ static bool judge(struct judging *judging, struct arena *arena)
 {
     struct survivor_process *process = judging->process;
 
-    if (!judge_rows(judging))
+    process->whys.rows = arena_alloc(arena, WHY_ROWS_MOST * sizeof(*process->whys.rows));
+    if (!process->whys.rows || !judge_rows(judging))
         return false;
     process->active_count = (uint32_t)judging->active_count;
     process->begin = survivor_turns_begin(judging->active, judging->active_count);
@@ -410,6 +498,7 @@ static bool judge(struct judging *judging, struct arena *arena)
     see_rest(judging);
     process->given_again = given_again_settle(judging->rows->question->symbols, process->origins,
                                               survivors_leak_count(process));
+    settle_whys(judging);
     return true;
 }
 

@@ -16,6 +16,7 @@
 #include "survivor_evidence.h"
 #include "survivor_ground.h"
 #include "unseen_growth.h"
+#include "why.h"
 
 /* A stack that left overdue survivors, or whose block grows. */
 struct survivor_stack {
@@ -81,8 +82,10 @@ struct survivor_process {
     struct stopped_loop stopped; /* of the stacks that do not allocate to the end */
     bool has_rested; /* what stays was made long before its end: in `stopped`, and no leak */
     bool is_judged;  /* these made most of what was made meanwhile, so "no leak" says something */
+    bool has_stacks; /* most of that has call stacks, so that a turn of a loop is known again */
     const struct survivor_pool *unjudged_pools; /* where they did not, and much stays */
     size_t unjudged_pool_count;
+    struct why_list whys;        /* of its heaviest stacks, leaking or not */
     struct block_risen risen;    /* what its blocks hold, from the beginning of the loop on */
     struct unseen_growth unseen; /* of its resident memory, which no block explains */
 };

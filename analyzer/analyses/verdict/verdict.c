@@ -199,6 +199,62 @@ void verdict_search_release(void *state)
 
 /* --- asked ------------------------------------------------------------------------------------ */
 
+static enum why_rule rule_of(const struct judged *row)
+{
+    switch (row->judgement.verdict) {
+    case VERDICT_LEAK:
+        return row->is_explained ? WHY_STEP_EXPLAINED : WHY_STEP_LEAK;
+    case VERDICT_LIGHT:
+        return WHY_STEP_LIGHT;
+    case VERDICT_SAWTOOTH:
+        return WHY_STEP_SAWTOOTH;
+    case VERDICT_UNSURE:
+        return WHY_STEP_UNSURE;
+    default:
+        return WHY_STEP_CACHE;
+    }
+}
+
+struct why verdict_why_of(const struct judged *row, uint32_t steps_needed)
+{
+    struct births_seen births = growth_births(row);
+    enum why_rule rule = rule_of(row);
+    bool is_of_few = rule == WHY_STEP_UNSURE;
+
+    return (struct why){
+        .rule = rule,
+        .measured = is_of_few ? row->steps.last - row->steps.warm_up : births.with_survivors,
+        .needed = is_of_few ? steps_needed : births.stretch_count,
+        .who = row->origin->who,
+        .process = row->steps.process,
+        .ledger = row->origin->ledger,
+        .freed_age = row->judgement.freed_age,
+        .count = row->judgement.overdue_count,
+        .left_bytes = row->survivor_bytes,
+    };
+}
+
+struct why verdict_why(const struct question *question, const struct leak *leak)
+{
+    const struct survivor_stack *first;
+
+    if (leak->row)
+        return verdict_why_of(leak->row, growth_steps_needed(question));
+    first = &leak->survivors->stacks[0];
+    return (struct why){
+        .rule = first->overdue.is_growing ? WHY_GROWS : WHY_LEAK,
+        .measured = first->overdue.is_growing ? first->overdue.bytes : first->overdue.measured,
+        .needed = first->overdue.needed,
+        .who = first->who,
+        .process = leak->process,
+        .ledger = leak->ledger,
+        .births = first->overdue.births,
+        .freed_age = first->overdue.freed_age,
+        .count = first->overdue.count,
+        .left_bytes = first->overdue.left_bytes,
+    };
+}
+
 static bool is_of_survivors(const struct question *question, const struct leak *leak,
                             uint32_t group)
 {

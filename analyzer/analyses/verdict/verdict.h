@@ -65,6 +65,11 @@ uint32_t *verdict_leaks_of_groups(const struct question *question, const struct 
 const struct doubt *verdict_doubt_of(const struct question *question, const struct verdict *verdict,
                                      uint16_t process, size_t *judged_count);
 
+/* The rule that decided about a site, by steps. */
+struct why verdict_why_of(const struct judged *row, uint32_t steps_needed);
+/* Of a leak. */
+struct why verdict_why(const struct question *question, const struct leak *leak);
+
 /* As a part of a block analysis, in the reading of all parts of an answer. */
 struct verdict_search;
 /* A struct verdict_search, for block_analysis.begin; NULL without memory. */

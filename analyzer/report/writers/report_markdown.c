@@ -119,7 +119,7 @@ void report_write_markdown(const struct report *report, const struct report_show
     for (size_t i = 0; i < report_table_count(report); i++) {
         struct report_table_view view = report_table_at(report, i);
 
-        if ((view.row_count || view.when_empty) && report_shows_table(shown, &view))
+        if (report_tells_table(shown, &view))
             put_table(out, report, i);
     }
     if (!shown->table)

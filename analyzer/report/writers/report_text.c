@@ -326,7 +326,7 @@ static void add_table(struct page *page, const struct report *report, size_t tab
 {
     struct report_table_view view = report_table_at(report, table);
 
-    if ((!view.row_count && !view.when_empty) || !report_shows_table(page->shown, &view))
+    if (!report_tells_table(page->shown, &view))
         return;
     add_title(page->block, view.title);
     if (view.row_count)

@@ -57,3 +57,12 @@ bool report_shows_table(const struct report_shown *shown, const struct report_ta
 {
     return !shown->table || strcmp(shown->table, view->name) == 0;
 }
+
+bool report_tells_table(const struct report_shown *shown, const struct report_table_view *view)
+{
+    bool has_title = !view->row_count;
+
+    for (size_t i = 0; i < view->column_count; i++)
+        has_title |= view->columns[i].title != NULL;
+    return has_title && (view->row_count || view->when_empty) && report_shows_table(shown, view);
+}

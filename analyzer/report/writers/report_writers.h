@@ -51,6 +51,8 @@ void report_write_markdown(const struct report *report, const struct report_show
 /* What the writers share. */
 
 bool report_shows_table(const struct report_shown *shown, const struct report_table_view *view);
+/* To people: it is shown, has rows or says that there are none, and is not for data alone. */
+bool report_tells_table(const struct report_shown *shown, const struct report_table_view *view);
 /* As people read it: 1.50 GiB, 12.3 ms; series_most bars of a series. Nothing for a stack. */
 void report_put_value(struct outlet *out, const struct value *value, size_t series_most);
 
