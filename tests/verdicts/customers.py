@@ -42,8 +42,9 @@ DOUBTS = [(word, re.compile(pattern)) for word, pattern in [
 POLICY = '[leak]\nmin_slope = "%s"\n'
 
 
-class Leak(collections.namedtuple("Leak", "ledger rate amount")):
-    """What is known of one leak under its name: its ledger or pool, bytes for each step or turn, bytes that stay."""
+class Leak(collections.namedtuple("Leak", "ledger rate amount chance")):
+    """One leak under its name: its ledger or pool, bytes for each step or turn, bytes that stay, and the chance in
+    parts of a billion that it is none. None: not known."""
 
 
 class Said:
@@ -73,8 +74,10 @@ def doubt_of(sentence):
     return "other"
 
 
-def add(leaks, name, ledger, rate, amount=None):
-    leaks.setdefault(name or "(unknown)", []).append(Leak(ledger, rate or None, amount))
+def add(leaks, name, ledger, rate, amount=None, chance=None):
+    """Some customers name a file with its folder, some without: here without."""
+    name = re.sub(r"\((?:[^()]*/)?([^()/]+:\d+)\)", r"(\1)", name or "(unknown)")
+    leaks.setdefault(name, []).append(Leak(ledger, rate or None, amount, chance))
 
 
 # --- sentences ------------------------------------------------------------------------------------
@@ -102,16 +105,14 @@ def said_in_answer(answer):
     leaks = {}
     for row in answer["findings"]:
         if row["kind"] == "leak":
-            amount = row.get("overdue_bytes")
-            add(leaks, row["site"], row["ledger"], row["growth_bytes_per_step"], amount)
+            add(leaks, row["site"], row["ledger"], row["growth_bytes_per_step"], row.get("overdue_bytes"),
+                row.get("rise_chance_ppb"))
     return said_in(answer["verdict"], leaks)
 
 
 def label(function, file, line):
-    """A place as reports name it: the file with its folder."""
-    if not function or not file:
-        return function
-    return "%s (%s:%d)" % (function, "/".join(file.split("/")[-2:]), line)
+    """A place as reports name it."""
+    return "%s (%s:%d)" % (function, file, line) if function and file else function
 
 
 # --- running --------------------------------------------------------------------------------------
@@ -121,14 +122,12 @@ class Asker:
 
     def __init__(self, leaktide, folder, python_module=""):
         self.leaktide, self.folder, self.python_module = os.path.abspath(leaktide), folder, python_module
-        self.commands = []
+        self.policies = {}
 
     def run(self, *words):
         environment = {name: value for name, value in os.environ.items()
                        if not name.startswith(("GITHUB_", "LEAKTIDE_", "LC_", "LANG"))}
-        command = [self.leaktide, *words]
-        self.commands.append(command)
-        return subprocess.run(command, env=environment, cwd=self.folder, stdin=subprocess.DEVNULL,
+        return subprocess.run([self.leaktide, *words], env=environment, cwd=self.folder, stdin=subprocess.DEVNULL,
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=120, check=False)
 
     def path(self, name):
@@ -140,10 +139,12 @@ class Asker:
         subprocess.run(["rm", "-rf", path], check=True)
         return path
 
-    def policy(self, text, name="policy.toml"):
-        with open(self.path(name), "w", encoding="utf-8") as file:
+    def policy(self, text):
+        """A file of this text, of its own."""
+        path = self.path("policy-%d.toml" % self.policies.setdefault(text, len(self.policies)))
+        with open(path, "w", encoding="utf-8") as file:
             file.write(text)
-        return name
+        return path
 
     def answer(self, *words):
         """(process, answer as JSON or None)"""
@@ -160,9 +161,9 @@ class Asker:
         return self.finish(ran, Said(REFUSED, "", {}, sentence))
 
 
-def by_question(question, *options):
-    def ask(asker, recording):
-        ran, answer = asker.answer(question, *options, recording)
+def by_question(question, *fixed):
+    def ask(asker, recording, *options):
+        ran, answer = asker.answer(question, *fixed, *options, recording)
         return asker.finish(ran, said_in_answer(answer)) if answer else asker.refused(ran)
     return ask
 
@@ -171,9 +172,9 @@ ask_leaks = by_question("leaks")
 ask_report = by_question("report", "--fail-on=leak")
 
 
-def ask_page(asker, recording):
+def ask_page(asker, recording, *options):
     out = asker.out("page.html")
-    ran = asker.run("report", "--format=html", "--fail-on=leak", "-o", out, recording)
+    ran = asker.run("report", "--format=html", "--fail-on=leak", "-o", out, *options, recording)
     if not os.path.exists(out):
         return asker.refused(ran)
     with open(out, encoding="utf-8") as file:
@@ -250,7 +251,9 @@ def ask_sarif(asker, recording, policy=POLICY % "1 B/step"):
             if LEAK_SENTENCE.match(sentences[-1]) and named:
                 add(leaks, named.group(1), None, None)
     said = said_in(sentences, leaks)
-    if said.word == SILENT and ran.returncode == 0:
+    if said.word == SILENT and sentences:
+        said = Said(CANNOT_SAY, doubt_of(sentences[0]), {}, sentences[0])
+    elif said.word == SILENT and ran.returncode == 0:
         said.word = PASSED
     return asker.finish(ran, said)
 
@@ -283,20 +286,20 @@ def said_of_ranks(answer):
     return Said(LEAK, "", leaks, said.sentence) if leaks else said
 
 
-def ask_ranks(asker, recording):
-    ran, answer = asker.answer("ranks", recording)
+def ask_ranks(asker, recording, *options):
+    ran, answer = asker.answer("ranks", *options, recording)
     return asker.finish(ran, said_of_ranks(answer)) if answer else asker.refused(ran)
 
 
-def summarized(asker, recording):
+def summarized(asker, recording, *options):
     """(process, folder of the summaries or None)"""
     out = asker.out("summaries")
-    ran = asker.run("summarize", "--hostname=host", "-o", out, recording)
+    ran = asker.run("summarize", "--hostname=host", "-o", out, *options, recording)
     return ran, out if os.path.isdir(out) and os.listdir(out) else None
 
 
-def ask_summary(asker, recording):
-    ran, out = summarized(asker, recording)
+def ask_summary(asker, recording, *options):
+    ran, out = summarized(asker, recording, *options)
     if not out:
         return asker.refused(ran)
     ran, answer = asker.answer("ranks", out)
