@@ -10,46 +10,13 @@ import json
 import os
 import shutil
 import subprocess
+import sys
 import unittest
 
 import exported
 
-
-def varint(data, at):
-    value = shift = 0
-    while True:
-        byte = data[at]
-        at += 1
-        value |= (byte & 0x7f) << shift
-        shift += 7
-        if not byte & 0x80:
-            return value, at
-
-
-def fields(data):
-    """Field number and value of a message; bytes are left as they are."""
-    at = 0
-    while at < len(data):
-        key, at = varint(data, at)
-        value, at = varint(data, at)
-        if key & 7 == 2:
-            value, at = data[at:at + value], at + value
-        yield key >> 3, value
-
-
-def message(data):
-    made = collections.defaultdict(list)
-    for number, value in fields(data):
-        made[number].append(value)
-    return made
-
-
-def packed(data):
-    numbers, at = [], 0
-    while at < len(data):
-        number, at = varint(data, at)
-        numbers.append(number)
-    return numbers
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "support"))
+from protobuf_reading import fields, message, packed
 
 
 class Viewers(exported.Exported):
