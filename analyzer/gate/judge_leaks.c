@@ -484,6 +484,12 @@ static size_t told_count(const struct gate_verdict *verdict)
     return verdict->counts[CASE_FAILED] + verdict->counts[CASE_SUPPRESSED];
 }
 
+/* Without steps a limit of the window judges what no leak can be found of. */
+static bool is_by_window(const struct gate *gate, const struct gate_verdict *verdict)
+{
+    return !verdict->step_count && gate->policy->leak.window_line;
+}
+
 static void judge_read(const struct gate *gate, struct gate_verdict *verdict,
                        const struct verdict *const *judged)
 {
@@ -494,7 +500,7 @@ static void judge_read(const struct gate *gate, struct gate_verdict *verdict,
     for (size_t i = 0; i < gate->recording_count; i++)
         find_leaks(gate, verdict, i, judged[i], &found);
     tell_leaks(gate, verdict);
-    if (told_count(verdict) == told_before) {
+    if (told_count(verdict) == told_before && !is_by_window(gate, verdict)) {
         if (doubt)
             tell_unsure(gate, verdict, doubt);
         else
@@ -561,9 +567,7 @@ void judge_leaks(const struct gate *gate, struct gate_verdict *verdict)
         judge_summaries(gate, verdict);
         return;
     }
-    if (!verdict->step_count && gate->policy->leak.window_line) {
+    if (is_by_window(gate, verdict))
         judge_window(gate, verdict);
-        return;
-    }
     judge_recordings(gate, verdict);
 }

@@ -876,3 +876,25 @@ struct step_sample group_at_peak(const struct tally *tally, size_t index)
         .bytes = is_kept ? group->peak_bytes : group->live_bytes,
     };
 }
+
+uint64_t tally_older_left_count(const struct tally *tally)
+{
+    uint64_t count = 0;
+
+    for (size_t i = 0; i < tally_ledger_count(tally); i++)
+        count += tally_ledger_at(tally, i)->older_left_count;
+    return count;
+}
+
+bool tally_is_state(const struct tally *tally)
+{
+    struct model *model = tally_model(tally);
+
+    for (size_t i = 0; i < model_process_count(model); i++) {
+        const struct model_process *process = model_process_at(model, (uint16_t)i);
+
+        if (process->end_ns > process->start_ns)
+            return false;
+    }
+    return tally_older_left_count(tally) > 0;
+}

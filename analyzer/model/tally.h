@@ -326,6 +326,10 @@ size_t tally_baseline_count(const struct tally *tally);
 const struct baseline *tally_baseline_at(const struct tally *tally, size_t index);
 /* Zeros for a process without events. */
 struct tally_process tally_process_at(const struct tally *tally, uint16_t process);
+/* Blocks that are older than the recording, and left at its end. */
+uint64_t tally_older_left_count(const struct tally *tally);
+/* There is one moment only, and what was held then: a snapshot without its history. */
+bool tally_is_state(const struct tally *tally);
 /* Of the recording: what was put in does not count. */
 uint64_t tally_event_count(const struct tally *tally, enum event_kind kind);
 

@@ -25,9 +25,9 @@ PASSED, SILENT, REFUSED = "passed", "-", "refused"
 
 # A word, and how its sentences read: of leaks, of the gate, of summaries.
 DOUBTS = [(word, re.compile(pattern)) for word, pattern in [
-    ("blocks", r"Nothing was allocated|No block is in this recording|no allocation of a block"),
-    ("steps", r"judged steps?, \d+ are needed|steps found by their period|[Nn]o steps|too few steps"),
-    ("state", r"A STATE without history"),
+    ("blocks", r"No block was recorded|Nothing was allocated|No block is in this recording|no allocation of a block"),
+    ("steps", r"steps? judged, \d+ are needed|judged steps?, \d+ are needed|steps found by their period|[Nn]o steps|too few steps"),
+    ("state", r"A STATE without history|a state without history"),
     ("hidden", r"CPython's own allocator made"),
     ("unseen", r"that no recorded block explains|by what no recorded block explains"),
     ("loop", r"a loop of .{1,40} ended|a loop ended before the program did"),
@@ -105,8 +105,8 @@ def said_in_answer(answer):
     leaks = {}
     for row in answer["findings"]:
         if row["kind"] == "leak":
-            add(leaks, row["site"], row["ledger"], row["growth_bytes_per_step"], row.get("overdue_bytes"),
-                row.get("rise_chance_ppb"))
+            amount = row.get("grown_bytes", row.get("overdue_bytes"))
+            add(leaks, row["site"], row["ledger"], row["growth_bytes_per_step"], amount, row.get("rise_chance_ppb"))
     return said_in(answer["verdict"], leaks)
 
 
@@ -186,7 +186,7 @@ def ask_python(asker, recording):
     program = ("import sys, json, leaktide_reading as reading\n"
                "recording = reading.open_recording(sys.argv[1])\n"
                "try:\n"
-               "    found = [[it.site, it.ledger, it.bytes_per_step, it.values.get('overdue_bytes')]\n"
+               "    found = [[it.site, it.ledger, it.bytes_per_step, it.values.get('grown_bytes') or it.values.get('overdue_bytes')]\n"
                "             for it in recording.leaks()]\n"
                "except reading.Error as error:\n"
                "    found = type(error).__name__ + ': ' + str(error)\n"

@@ -57,9 +57,11 @@ class Judge:
 
     def same_word(self, customer, leaks, said):
         """False where more is not worth comparing."""
-        if said.word == REFUSED:
-            self.note("%s refuses what leaks reads" % customer, said.sentence, said)
-        elif (said.word == LEAK) != (leaks.word == LEAK):
+        if said.word == REFUSED:  # with a reason: a recording without memory has no summary
+            return False
+        if customer in ("speedscope", "pprof") and said.word == SILENT and not has_rate(leaks):
+            return False
+        if (said.word == LEAK) != (leaks.word == LEAK):
             self.note("%s: %s, leaks: %s" % (customer, said.word, leaks.word), said.names() or said.sentence, said)
         elif customer in TELLS_DOUBTS and leaks.word in (CANNOT_SAY, NO_VERDICT) and said.doubt != leaks.doubt:
             self.note("%s: doubt %s, leaks: doubt %s" % (customer, said.doubt or said.word, leaks.doubt),
@@ -125,6 +127,8 @@ class Judge:
         if said.word == NO_LEAK and leaks.word != NO_LEAK:
             self.note("%s says No leak, leaks: %s%s" % (label, leaks.word, " (which it lets pass)" if is_let_pass else ""),
                       said.sentence, said)
+        elif leaks.word == LEAK and said.word == CANNOT_SAY and not has_rate(leaks):
+            return  # its rate cannot be held against one
         elif leaks.word == LEAK and said.word != LEAK and not is_let_pass:
             self.note("%s: %s, leaks: LEAK" % (label, said.words()), said.sentence, said)
         elif leaks.word != LEAK and said.word == LEAK:
@@ -177,6 +181,10 @@ class Judge:
             self.judge_option(options)
         self.judge_numbers()
         return self
+
+
+def has_rate(said):
+    return any(row.rate for rows in said.leaks.values() for row in rows)
 
 
 def by_ledger(said):

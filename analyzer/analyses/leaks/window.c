@@ -95,34 +95,12 @@ static int remaining_compare(const void *left, const void *right)
     return a->origin < b->origin ? -1 : a->origin > b->origin;
 }
 
-static uint64_t older_left_count(const struct question *question)
-{
-    uint64_t count = 0;
-
-    for (size_t i = 0; i < tally_ledger_count(question->tally); i++)
-        count += tally_ledger_at(question->tally, i)->older_left_count;
-    return count;
-}
-
-/* Whether there is one moment only, and what was held then: a snapshot without its history. */
-static bool is_state(const struct question *question)
-{
-    for (size_t i = 0; i < model_process_count(question->model); i++) {
-        const struct model_process *process =
-            model_process_at(tally_model(question->tally), (uint16_t)i);
-
-        if (process->end_ns > process->start_ns)
-            return false;
-    }
-    return older_left_count(question) > 0;
-}
-
 /* What was made in the window and is alive at its end; of a state, what is held. */
 static struct step_sample unreleased_of(const struct question *question,
                                         const struct origin *origin)
 {
     const struct tally *tally = question->tally;
-    bool has_older = is_state(question);
+    bool has_older = tally_is_state(question->tally);
     struct step_sample sum = {0};
 
     for (size_t i = 0; i < origin->group_count; i++) {
@@ -140,11 +118,11 @@ static void remark_older(const struct question *question, struct report *report,
                          struct report_table *table)
 {
     struct arena *texts = report_arena(report);
-    uint64_t bytes = 0, count = older_left_count(question);
+    uint64_t bytes = 0, count = tally_older_left_count(question->tally);
 
     for (size_t i = 0; i < tally_ledger_count(question->tally); i++)
         bytes += tally_ledger_at(question->tally, i)->older_left_bytes;
-    if (count && !is_state(question))
+    if (count && !tally_is_state(question->tally))
         report_table_remark(report, table, "Not in this list: %s in %s older than the recording.",
                             label_size(texts, bytes), label_counted(texts, count, "block"));
 }
@@ -155,8 +133,8 @@ static void add_remaining(const struct question *question, struct report *report
     struct arena *texts = report_arena(report);
     struct report_table *table =
         report_table(report, "unreleased",
-                     is_state(question) ? "Held, by site" : "Still alive at the end, by site",
-                     older_left_count(question) ? "What was made in the recording was released."
+                     tally_is_state(question->tally) ? "Held, by site" : "Still alive at the end, by site",
+                     tally_older_left_count(question->tally) ? "What was made in the recording was released."
                                                 : "Everything was released.");
     size_t shown = rows_shown(question, count);
 
@@ -338,7 +316,7 @@ static void add_verdict(const struct question *question, struct report *report,
     int rank;
 
     report_outcome(report, REPORT_NO_DATA);
-    if (is_state(question)) {
+    if (tally_is_state(question->tally)) {
         say_state(question, report, rows, count);
         return;
     }

@@ -99,9 +99,27 @@ bool doubt_find_device_unrecorded(const struct doubt_ground *ground, struct doub
     return false;
 }
 
+bool doubt_find_state(const struct doubt_ground *ground, struct doubt *doubt)
+{
+    (void)doubt;
+    return tally_is_state(ground->question->tally);
+}
+
+static bool has_blocks(const struct tally *tally)
+{
+    for (size_t i = 0; i < tally_ledger_count(tally); i++)
+        if (tally_ledger_at(tally, i)->alloc_count)
+            return true;
+    return false;
+}
+
+/* With steps: in one of them. */
 bool doubt_find_no_blocks(const struct doubt_ground *ground, struct doubt *doubt)
 {
-    if (ground->is_by_stacks || growth_has_blocks(ground->question))
+    bool has_steps = growth_longest_steps(ground->question).last > 0;
+
+    if (ground->is_by_stacks ||
+        (has_steps ? growth_has_blocks(ground->question) : has_blocks(ground->question->tally)))
         return false;
     doubt->detail = no_blocks_sentence(ground->question, ground->arena);
     return true;

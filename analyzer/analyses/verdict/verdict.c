@@ -313,7 +313,8 @@ static bool is_of_recording_of(const struct question *question, const struct dou
 {
     struct model *model = tally_model(question->tally);
 
-    return doubt->kind == DOUBT_BLOCKS || doubt->kind == DOUBT_MISSING ||
+    return doubt->kind == DOUBT_STATE || doubt->kind == DOUBT_BLOCKS ||
+           doubt->kind == DOUBT_MISSING ||
            model_process_at(model, doubt->process)->input == model_process_at(model, process)->input;
 }
 
@@ -321,11 +322,10 @@ const struct doubt *verdict_doubt_of(const struct question *question, const stru
                                      uint16_t process, size_t *judged_count)
 {
     static const struct doubt unjudged = {.kind = DOUBT_NO_STEPS};
+    bool is_enough = is_judged(question, verdict, process, judged_count);
 
-    if (!is_judged(question, verdict, process, judged_count))
-        return &unjudged;
     for (size_t i = 0; i < verdict->doubt_count; i++)
         if (is_of_recording_of(question, &verdict->doubts[i], process))
             return &verdict->doubts[i];
-    return NULL;
+    return is_enough ? NULL : &unjudged;
 }
