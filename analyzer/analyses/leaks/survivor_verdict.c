@@ -17,6 +17,7 @@
 #include "sentence.h"
 #include "survivor_answers.h"
 #include "text_builder.h"
+#include "thresholds.h"
 
 enum {
     stacks_shown = 3,
@@ -384,7 +385,7 @@ static void say_few_turns(const struct question *question, struct report *report
                    "MAY BE A LEAK: %s. A loop of so few turns may fill a list on purpose: %s in "
                    "all decide.",
                    survivor_sentence(question, report_arena(report), process, &process->origins[0]),
-                   label_counted(report_arena(report), SURVIVOR_TURNS_LEAST, "turn"));
+                   label_counted(report_arena(report), TURNS_MIN, "turn"));
 }
 
 static void say_fading(const struct question *question, struct report *report,

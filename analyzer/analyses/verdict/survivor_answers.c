@@ -5,6 +5,7 @@
 #include "survivor_answers.h"
 
 #include "leak_weight.h"
+#include "thresholds.h"
 
 struct rate {
     double bytes, count;
@@ -91,8 +92,7 @@ static bool is_heavy(const struct survivor_process *process)
 
 bool survivors_are_of_few_turns(const struct survivor_process *process)
 {
-    return is_heavy(process) && !process->is_errand && process->turns &&
-           process->turns < SURVIVOR_TURNS_LEAST;
+    return is_heavy(process) && !process->is_errand && process->turns && process->turns < TURNS_MIN;
 }
 
 bool survivors_are_leak(const struct survivor_process *process)
@@ -103,11 +103,9 @@ bool survivors_are_leak(const struct survivor_process *process)
 
 bool survivors_may_be_data(const struct survivor_process *process)
 {
-    enum { peak_share = 4, asked_share = 8 };
-
     return survivors_are_leak(process) && !process->turns &&
-           process->bytes >= process->peak_bytes / peak_share &&
-           process->bytes >= process->asked_bytes / asked_share;
+           process->bytes >= process->peak_bytes / LARGE_SHARE &&
+           process->bytes >= process->asked_bytes / ASKED_SHARE;
 }
 
 bool survivors_are_of_errand(const struct survivor_process *process)
@@ -127,11 +125,8 @@ bool survivors_are_let_go(const struct survivor_process *process)
 
 static bool may_leak_until_its_end(const struct survivor_process *process)
 {
-    enum { WAITING_SHARE = 16 }; /* of all that the process held at its peak */
-
     return survivors_are_let_go(process) ||
-           (survivors_wait(process) &&
-            process->waiting_bytes >= process->peak_bytes / WAITING_SHARE);
+           (survivors_wait(process) && process->waiting_bytes >= process->peak_bytes / SMALL_SHARE);
 }
 
 const struct survivor_process *survivors_that_wait(const struct survivors *survivors)
@@ -200,9 +195,7 @@ const struct survivor_process *survivors_of_stopped_loop(const struct survivors 
 
 static bool is_large_part(const struct survivor_process *process, uint64_t bytes)
 {
-    enum { least_part = 4 }; /* of all that the process held at its peak */
-
-    return bytes >= RESIDENT_RISE_LEAST && bytes >= process->peak_bytes / least_part;
+    return bytes >= GROWN_BYTES_MIN && bytes >= process->peak_bytes / LARGE_SHARE;
 }
 
 /* Without what is known to be bounded. */
@@ -259,10 +252,9 @@ static const struct survivor_process *main_process(const struct survivors *survi
 static bool is_doubtful(const struct survivor_process *process, const struct survivor_pool *pool,
                         const struct tally *tally)
 {
-    enum { least_births = 5 }; /* fewer are data, as of an array that was read */
-
     return tally_ledger_at(tally, pool->ledger)->device >= 0 ||
-           (pool->unjudged_births >= least_births && is_large_part(process, pool->unjudged_bytes));
+           (pool->unjudged_births >= UNJUDGED_BIRTHS_MIN &&
+            is_large_part(process, pool->unjudged_bytes));
 }
 
 bool survivors_lack_pool(const struct survivors *survivors, const struct tally *tally,
@@ -290,13 +282,12 @@ const struct survivor_process *survivors_in_one_pass(const struct survivors *sur
 
 size_t survivors_unjudged_processes(const struct survivors *survivors)
 {
-    enum { little_share = 20 };
     const struct survivor_process *most = main_process(survivors);
     size_t count = 0;
 
     for (size_t i = 0; i < survivors->process_count; i++)
         count += !survivors->processes[i].is_judged && !survivors->processes[i].is_errand &&
-                 survivors->processes[i].end >= most->end / little_share;
+                 survivors->processes[i].end >= most->end / LITTLE_SHARE;
     return count;
 }
 
