@@ -11,6 +11,7 @@
 #include "labels.h"
 #include "resident_rise.h"
 #include "sentence.h"
+#include "thresholds.h"
 #include "trend.h"
 
 /* What no list of blocks can say, and is a leak, is as important as one that they say. */
@@ -433,9 +434,8 @@ void process_growth_say(const struct question *question, struct report *report,
     crowd_count(question, &crowd);
     grown = risen_bytes(crowd.bytes[MOMENTS_BEFORE], crowd.bytes[MOMENTS - 1]);
     if (crowd.counts[MOMENTS - 1] < crowd.counts[MOMENTS_BEFORE] + PROCESSES_LEAST ||
-        grown < RESIDENT_RISE_LEAST ||
-        trend_of(crowd.counts + MOMENTS_BEFORE, MOMENTS - MOMENTS_BEFORE).rise_chance >=
-            RESIDENT_RISE_CHANCE)
+        grown < GROWN_BYTES_MIN ||
+        trend_of(crowd.counts + MOMENTS_BEFORE, MOMENTS - MOMENTS_BEFORE).rise_chance >= CHANCE_MAX)
         return;
     after.time_ns =
         (crowd.end_ns - crowd.begin_ns) / (MOMENTS + 1) * (MOMENTS - 1 - MOMENTS_BEFORE);

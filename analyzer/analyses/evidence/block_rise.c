@@ -8,17 +8,10 @@
 #include <stddef.h>
 
 #include "leaktide/invariant.h"
+#include "thresholds.h"
 #include "trend.h"
 
-enum { FIRST_STRIDE_NS = 1 << 10, STRIDES_LEAST = 24 };
-
-/* Of the loop: its beginning fills caches, and its last moments may be teardown. */
-enum { warm_up_parts = 8, teardown_parts = 32 };
-
-/* A third of the time has at least such a part of the rise. */
-enum { thirds = 3, even_parts = 6 };
-
-static const double chance_limit = 1e-4;
+enum { FIRST_STRIDE_NS = 1 << 10 };
 
 _Static_assert((int)BLOCK_RISE_MOST <= (int)TREND_MAX, "all of them are one series");
 
@@ -91,10 +84,10 @@ static uint32_t stride_at(const struct block_rise *rise, uint64_t time_ns)
 /* Each third of the time has its part. */
 static bool is_even(const uint64_t *lows, uint32_t last)
 {
-    uint64_t part = (lows[last] - lows[0]) / even_parts;
+    uint64_t part = (lows[last] - lows[0]) / STILL_SHARE;
 
-    for (uint32_t i = 0; i < thirds; i++)
-        if (lows[(i + 1) * last / thirds] < lows[i * last / thirds] + part)
+    for (uint32_t i = 0; i < LATE_SHARE; i++)
+        if (lows[(i + 1) * last / LATE_SHARE] < lows[i * last / LATE_SHARE] + part)
             return false;
     return true;
 }
@@ -105,14 +98,14 @@ struct block_risen block_rise_between(const struct block_rise *rise, uint64_t be
     uint32_t begin = rise->stride_ns ? stride_at(rise, begin_ns) : 0;
     uint32_t end = rise->stride_ns ? stride_at(rise, end_ns) : 0;
     uint32_t strides = end > begin ? end - begin : 0;
-    const uint64_t *lows = rise->lows + begin + strides / warm_up_parts;
+    const uint64_t *lows = rise->lows + begin + strides / LOOP_BEGIN_SHARE;
     uint32_t last;
 
-    if (strides < STRIDES_LEAST)
+    if (strides < STRIDES_MIN)
         return (struct block_risen){0, 0};
-    last = strides - 1 - strides / warm_up_parts - strides / teardown_parts;
+    last = strides - 1 - strides / LOOP_BEGIN_SHARE - strides / TEARDOWN_SHARE;
     if (lows[last] <= lows[0] || !is_even(lows, last) ||
-        trend_of(lows, last + 1).rise_chance >= chance_limit)
+        trend_of(lows, last + 1).rise_chance >= SURE_CHANCE_MAX)
         return (struct block_risen){0, 0};
     return (struct block_risen){lows[last] - lows[0], last * rise->stride_ns};
 }

@@ -5,6 +5,7 @@
 #include "collector_watch.h"
 
 #include "stack_trait.h"
+#include "thresholds.h"
 
 /* One collection makes several blocks for itself: the next has begun when something was made that
  * it could collect. */
@@ -34,7 +35,8 @@ struct overdue collector_judge(const struct collector_watch *watch,
     uint32_t known = known_until(watch);
     struct overdue proved = overdue_judge_before(stack, end, known, sweep);
     struct overdue all = overdue_judge(stack, end, sweep);
-    bool is_seen = known > stack->first && known - stack->first > (stack->last - stack->first) / 2;
+    bool is_seen =
+        known > stack->first && known - stack->first > (stack->last - stack->first) / MOST_SHARE;
 
     *is_garbage = proved.reason != OVERDUE_YES && !is_seen;
     return *is_garbage ? all : proved;

@@ -5,6 +5,7 @@
 #include "interpreter_end.h"
 
 #include "stack_trait.h"
+#include "thresholds.h"
 
 static void see_sweep(struct interpreter_end *end, unsigned traits)
 {
@@ -41,7 +42,7 @@ bool interpreter_end_is_sweeping(const struct interpreter_end *end)
 static bool is_let_go(const struct interpreter_end *end)
 {
     return end->is_handled && !end->swept_early &&
-           (end->shows_sweeps || end->referrers < OVERDUE_NEEDED);
+           (end->shows_sweeps || end->referrers < SURVIVORS_MIN);
 }
 
 enum overdue_sweep interpreter_end_sweep(const struct interpreter_end *end)

@@ -8,24 +8,11 @@
 #include <stdlib.h>
 
 #include "leaktide/invariant.h"
+#include "thresholds.h"
 #include "trend.h"
 
 enum { ROWS_FIRST = 1, ROWS_MORE = 4, rows_after_joining = 12 };
 
-/* A gap of less than a tenth of the longest lies within a burst: the blocks of one call. */
-enum { burst_share = 10 };
-enum { silence_most = 3, lives_least = 3, slow_share = 3, growth_share = 6 };
-
-/* The last third has less than two thirds of the first, and chance makes that once in ten times. */
-enum { fading_late = 3, fading_early = 2 };
-
-static const double chance_limit = 0.01;
-static const double fading_limit = 1.28;
-static const double uneven_limit = 0.25;
-/* Kolmogorov and Smirnov: at even births, one in a hundred is further off. */
-static const double uneven_chance = 1.63;
-/* Where no survivors bear witness, the rise alone must be beyond doubt. */
-static const double steady_chance_limit = 1e-4;
 
 void overdue_release(struct overdue_stack *stack)
 {
@@ -66,7 +53,7 @@ static void rows_join(struct overdue_row *row, const struct overdue_row *next)
 static void spans_join(struct overdue_span *span, const struct overdue_span *next, uint32_t gap,
                        uint32_t longest_gap)
 {
-    span->moments += next->moments + (gap > longest_gap / burst_share);
+    span->moments += next->moments + (gap > longest_gap / BURST_SHARE);
     if (gap > span->inner_gap)
         span->inner_gap = gap;
     if (next->inner_gap > span->inner_gap)
@@ -85,10 +72,10 @@ static uint32_t recent_gap(const struct overdue_stack *stack, uint32_t births)
     for (uint32_t i = 0; i < stack->row_count; i++) {
         const struct overdue_span span = span_of(stack, i);
 
-        if (seen > births / 4 && gap_before(stack, i) > longest)
+        if (seen > births / BEGIN_SHARE && gap_before(stack, i) > longest)
             longest = gap_before(stack, i);
         seen += span.births;
-        if (seen > births / 4 + 1 && span.inner_gap > longest)
+        if (seen > births / BEGIN_SHARE + 1 && span.inner_gap > longest)
             longest = span.inner_gap;
     }
     return longest;
@@ -214,7 +201,7 @@ static void span_born(struct overdue_stack *stack, uint32_t clock)
     uint32_t gap = clock - stack->last;
 
     gap_settle(stack);
-    span->moments += gap > stack->longest_gap / burst_share;
+    span->moments += gap > stack->longest_gap / BURST_SHARE;
     span->inner_gap = gap > span->inner_gap ? gap : span->inner_gap;
     span->last = clock;
     span->births++;
@@ -486,10 +473,10 @@ static uint32_t longest_gap_of(const struct series *series)
     for (size_t i = 0; i < series->row_count; i++) {
         const struct stretch_of_births *row = &series->rows[i];
 
-        if (seen > series->count / 4 && row->gap > longest)
+        if (seen > series->count / BEGIN_SHARE && row->gap > longest)
             longest = row->gap;
         seen += row->count;
-        if (seen > series->count / 4 + 1 && row->inner_gap > longest)
+        if (seen > series->count / BEGIN_SHARE + 1 && row->inner_gap > longest)
             longest = row->inner_gap;
     }
     return longest;
@@ -497,7 +484,7 @@ static uint32_t longest_gap_of(const struct series *series)
 
 static uint64_t moments_of(const struct series *series, uint32_t longest_gap)
 {
-    uint32_t burst = longest_gap / burst_share > 1 ? longest_gap / burst_share : 1;
+    uint32_t burst = longest_gap / BURST_SHARE > 1 ? longest_gap / BURST_SHARE : 1;
     uint64_t moments = 1;
 
     for (size_t i = 0; i < series->row_count; i++)
@@ -519,16 +506,16 @@ static bool goes_on(const struct series *series, uint64_t end, struct overdue *o
     uint32_t longest_gap = longest_gap_of(series);
     uint64_t moments, silence, span, last;
 
-    if (series->count < OVERDUE_NEEDED)
+    if (series->count < SURVIVORS_MIN)
         return false;
     moments = moments_of(series, longest_gap);
     last = series->rows[series->row_count - 1].last;
     silence = end > last + 1 ? end - 1 - last : 0;
     span = end > series->rows[0].first + 1 ? end - 1 - series->rows[0].first : 0;
-    note(overdue, silence, (uint64_t)silence_most * longest_gap);
-    return moments >= OVERDUE_NEEDED && span && silence <= (uint64_t)silence_most * longest_gap &&
+    note(overdue, silence, (uint64_t)SILENCE_TIMES * longest_gap);
+    return moments >= SURVIVORS_MIN && span && silence <= (uint64_t)SILENCE_TIMES * longest_gap &&
            (silence <= longest_gap ||
-            pow(1 - (double)silence / (double)span, (double)(moments - 1)) >= chance_limit);
+            pow(1 - (double)silence / (double)span, (double)(moments - 1)) >= CHANCE_MAX);
 }
 
 /* How many of the births of a row lie before the time, if they came evenly. */
@@ -555,10 +542,10 @@ static double warm_up_of(struct series *series)
 {
     double begin = series->rows[0].first;
 
-    if (series->row_count < 2 * OVERDUE_WARM_UP)
+    if (series->row_count < 2 * WARM_UP_MOMENTS)
         return begin;
-    begin = series->rows[OVERDUE_WARM_UP - 1].last;
-    for (size_t i = 0; i < OVERDUE_WARM_UP; i++) {
+    begin = series->rows[WARM_UP_MOMENTS - 1].last;
+    for (size_t i = 0; i < WARM_UP_MOMENTS; i++) {
         series->count -= series->rows[i].count;
         series->bytes -= series->rows[i].bytes;
         series->rows[i].count = 0;
@@ -572,7 +559,7 @@ struct thirds {
 
 static struct thirds thirds_of(const struct series *series, double begin, double end)
 {
-    double third = (end - begin) / 3;
+    double third = (end - begin) / LATE_SHARE;
 
     return (struct thirds){.early = all_before(series, begin + third),
                            .late = all_before(series, end + 1) - all_before(series, end - third)};
@@ -580,7 +567,7 @@ static struct thirds thirds_of(const struct series *series, double begin, double
 
 static bool is_slowing(const struct thirds *thirds)
 {
-    return thirds->late * slow_share < thirds->early;
+    return thirds->late * SLOW_TIMES < thirds->early;
 }
 
 /* What comes in bursts is as sure as their number, not as that of their blocks. */
@@ -590,15 +577,16 @@ static bool is_fading(const struct series *series, const struct thirds *thirds)
     double share = moments / (double)series->count;
     double both = thirds->early + thirds->late;
 
-    return thirds->late * fading_late < thirds->early * fading_early &&
-           (thirds->early - thirds->late) * sqrt((share < 1 ? share : 1) / both) > fading_limit;
+    return thirds->late < thirds->early - thirds->early / FADING_SHARE &&
+           (thirds->early - thirds->late) * sqrt((share < 1 ? share : 1) / both) >
+               FADING_SIGMAS_MIN;
 }
 
 static bool is_uneven(const struct series *series, double begin, double end,
                       struct overdue *overdue)
 {
     double count = (double)series->count, furthest = 0;
-    double limit = uneven_chance / sqrt(count);
+    double limit = UNEVEN_SIGMAS_MAX / sqrt(count);
 
     for (size_t i = 0; i < series->row_count; i++) {
         for (int edge = 0; series->rows[i].count && edge < 2; edge++) {
@@ -608,7 +596,7 @@ static bool is_uneven(const struct series *series, double begin, double end,
             furthest = fabs(off) > furthest ? fabs(off) : furthest;
         }
     }
-    limit = limit > uneven_limit ? limit : uneven_limit;
+    limit = limit > UNEVEN_DISTANCE_MAX ? limit : UNEVEN_DISTANCE_MAX;
     if (furthest > limit)
         note(overdue, (uint64_t)(1000 * furthest), (uint64_t)(1000 * limit));
     return furthest > limit;
@@ -622,22 +610,22 @@ static enum overdue_reason reason_of(const struct overdue_stack *stack, uint32_t
     uint64_t last;
     double begin;
 
-    note(judged, overdue->count, OVERDUE_NEEDED);
-    if (overdue->count < OVERDUE_NEEDED)
+    note(judged, overdue->count, SURVIVORS_MIN);
+    if (overdue->count < SURVIVORS_MIN)
         return OVERDUE_FEW;
     last = overdue->rows[overdue->row_count - 1].last;
     if (!goes_on(overdue, until > last ? until : last + 1, judged))
         return OVERDUE_STOPPED;
-    note(judged, stack->last - stack->first, (uint64_t)lives_least * stack->age_at_birth);
+    note(judged, stack->last - stack->first, (uint64_t)LIVES_TIMES * stack->age_at_birth);
     if (judged->measured < judged->needed)
         return OVERDUE_LIVES_UNSEEN;
-    note(judged, overdue->count, OVERDUE_NEEDED);
+    note(judged, overdue->count, SURVIVORS_MIN);
     begin = warm_up_of(overdue);
     if (until <= begin || !overdue->count)
         return OVERDUE_FEW;
     thirds = thirds_of(overdue, begin, until);
     if (is_slowing(&thirds)) {
-        note(judged, (uint64_t)thirds.late, (uint64_t)(thirds.early / slow_share));
+        note(judged, (uint64_t)thirds.late, (uint64_t)(thirds.early / SLOW_TIMES));
         return OVERDUE_SLOWING;
     }
     judged->is_fading = is_fading(overdue, &thirds);
@@ -664,9 +652,9 @@ static uint64_t all_swept_bytes(const struct overdue_stack *stack, enum overdue_
 static uint64_t growth_of(const struct overdue_stack *stack, enum overdue_sweep sweep)
 {
     uint64_t alive[OVERDUE_ROWS_MOST], growth, swept;
-    size_t count = stack->row_count, late = count - count / 3 - 1;
+    size_t count = stack->row_count, late = count - count / LATE_SHARE - 1;
 
-    if (stack->largest_bytes < OVERDUE_LARGE_BYTES)
+    if (stack->largest_bytes < GROWING_BLOCK_BYTES_MIN)
         return 0;
     for (size_t i = 0; i < count; i++)
         alive[i] = stack->rows[i].alive_bytes;
@@ -674,11 +662,11 @@ static uint64_t growth_of(const struct overdue_stack *stack, enum overdue_sweep 
         alive[count - 1] = stack->alive_at_birth_bytes;
     swept = all_swept_bytes(stack, sweep);
     alive[count - 1] -= swept < alive[count - 1] ? swept : alive[count - 1];
-    if (alive[count - 1] <= alive[0] || trend_of(alive, count).rise_chance >= steady_chance_limit)
+    if (alive[count - 1] <= alive[0] || trend_of(alive, count).rise_chance >= SURE_CHANCE_MAX)
         return 0;
     growth = alive[count - 1] - alive[0];
     return alive[count - 1] > alive[late] &&
-                   (alive[count - 1] - alive[late]) * growth_share >= growth
+                   (alive[count - 1] - alive[late]) * STILL_SHARE >= growth
                ? growth
                : 0;
 }
@@ -686,7 +674,7 @@ static uint64_t growth_of(const struct overdue_stack *stack, enum overdue_sweep 
 /* What rises in many blocks, and is all given back again and again until late: ever more work. */
 static bool is_given_back(const struct overdue_stack *stack)
 {
-    return stack->empty - stack->first > (stack->last - stack->first) / 3 * 2;
+    return stack->last - stack->empty < (stack->last - stack->first) / LATE_SHARE;
 }
 
 static uint64_t all_left_bytes(const struct overdue_stack *stack)
@@ -733,8 +721,8 @@ struct overdue overdue_judge_before(const struct overdue_stack *stack, uint32_t 
 
     MT_ASSERT(stack->row_count <= stack->row_capacity);
     MT_ASSERT(stack->first <= stack->empty && stack->empty <= stack->last);
-    note(&overdue, stack->births, OVERDUE_NEEDED);
-    if (stack->births < OVERDUE_NEEDED || stack->first >= end)
+    note(&overdue, stack->births, SURVIVORS_MIN);
+    if (stack->births < SURVIVORS_MIN || stack->first >= end)
         return overdue;
     all_births(stack, &series);
     overdue.is_active = goes_on(&series, end, &overdue);
@@ -751,7 +739,7 @@ struct overdue overdue_judge_before(const struct overdue_stack *stack, uint32_t 
     if (overdue.reason != OVERDUE_YES) {
         overdue.bytes = growth_of(stack, sweep);
         overdue.is_growing = overdue.bytes > 0;
-        overdue.is_in_many_blocks = overdue.bytes / OVERDUE_NEEDED > stack->largest_bytes;
+        overdue.is_in_many_blocks = overdue.bytes / SURVIVORS_MIN > stack->largest_bytes;
         if (overdue.is_in_many_blocks && is_given_back(stack)) {
             overdue.is_growing = overdue.is_in_many_blocks = false;
             overdue.bytes = 0;

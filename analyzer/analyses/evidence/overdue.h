@@ -19,12 +19,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum {
-    OVERDUE_ROWS_MOST = 32,
-    OVERDUE_NEEDED = 8,            /* births, moments and overdue survivors: fewer say nothing */
-    OVERDUE_LARGE_BYTES = 4 << 10, /* from here on a block that is made anew may be judged alone */
-    OVERDUE_WARM_UP = 2            /* moments that are left out where evenness is asked for */
-};
+enum { OVERDUE_ROWS_MOST = 32 };
 
 /* Why a stack is not called overdue; in the order in which it is asked. */
 enum overdue_reason {

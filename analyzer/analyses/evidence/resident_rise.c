@@ -8,9 +8,10 @@
 
 #include "labels.h"
 #include "leaktide/invariant.h"
+#include "thresholds.h"
 #include "trend.h"
 
-enum { JUDGED_LEAST = 5, PARTS_SHOWN_PERCENT = 10, SHARE_LEAST = 20, STILL_PARTS = 6 };
+enum { PARTS_SHOWN_PERCENT = 10 };
 
 static const struct resident_cause causes[] = {
     {ACCOUNT_BLOCKS, true, "blocks", "blocks that are not freed",
@@ -72,11 +73,10 @@ const struct resident_cause *resident_cause_of(const struct resident_part *part)
 /* The newest account before the last third of the time since the base: they need not be even. */
 static size_t late_account(const struct memory_account *accounts, size_t count, size_t base)
 {
-    enum { thirds = 3 };
     uint64_t end_ns = accounts[count - 1].time_ns, span_ns = end_ns - accounts[base].time_ns;
     size_t late = count - 1;
 
-    while (late > base && end_ns - accounts[late].time_ns < span_ns / thirds)
+    while (late > base && end_ns - accounts[late].time_ns < span_ns / LATE_SHARE)
         late--;
     return late;
 }
@@ -85,21 +85,21 @@ static size_t late_account(const struct memory_account *accounts, size_t count, 
 static size_t growth_base(const struct memory_account *accounts, const uint64_t *numbers,
                           size_t count)
 {
-    size_t base = count / 4, judged = count - base;
+    size_t base = count / BEGIN_SHARE, judged = count - base;
     uint64_t grown, late;
 
-    if (judged < JUDGED_LEAST || numbers[count - 1] <= numbers[base])
+    if (judged < ACCOUNTS_MIN || numbers[count - 1] <= numbers[base])
         return count;
     grown = numbers[count - 1] - numbers[base];
     late = numbers[late_account(accounts, count, base)];
-    if (grown < RESIDENT_RISE_LEAST || grown < numbers[base] / SHARE_LEAST ||
-        numbers[count - 1] <= late || numbers[count - 1] - late < grown / STILL_PARTS)
+    if (grown < GROWN_BYTES_MIN || grown < numbers[base] / RISE_SHARE ||
+        numbers[count - 1] <= late || numbers[count - 1] - late < grown / STILL_SHARE)
         return count;
     if (judged > TREND_MAX) {
         numbers += judged - TREND_MAX;
         judged = TREND_MAX;
     }
-    return trend_of(numbers + base, judged).rise_chance < RESIDENT_RISE_CHANCE ? base : count;
+    return trend_of(numbers + base, judged).rise_chance < CHANCE_MAX ? base : count;
 }
 
 /* An arena without memory has failed: whoever writes the answer says so. */
@@ -170,7 +170,7 @@ static size_t split_heap(const struct memory_account *accounts, size_t count,
     size_t part_count = 0;
 
     if (!whole_accounts(accounts, count, &wholes) ||
-        heap_bytes(wholes.newest) < heap_bytes(wholes.base) + RESIDENT_RISE_LEAST / 4)
+        heap_bytes(wholes.newest) < heap_bytes(wholes.base) + GROWN_BYTES_MIN / LARGE_SHARE)
         return 0;
     for (size_t i = 0; i < HEAP_PARTS; i++) {
         grown[i] = risen_bytes(memory_account_part(wholes.base, heap_parts[i]),

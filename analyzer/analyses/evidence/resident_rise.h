@@ -15,9 +15,6 @@
 #include "arena.h"
 #include "memory_accounts.h"
 
-#define RESIDENT_RISE_LEAST  (UINT64_C(8) << 20) /* bytes */
-#define RESIDENT_RISE_CHANCE 0.01                /* at most */
-
 enum { RESIDENT_PARTS_MOST = ACCOUNT_PART_COUNT + 9 };
 
 /* What the growth of a part means; `is_leak`: somebody may not give back what they could. */

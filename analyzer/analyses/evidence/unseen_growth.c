@@ -6,6 +6,8 @@
 
 #include <stdlib.h>
 
+#include "thresholds.h"
+
 bool unseen_watch_init(struct unseen_watch *watch, const struct tally *tally)
 {
     size_t count = tally_accounts(tally)->count;
@@ -114,7 +116,7 @@ struct unseen_growth unseen_watch_end(struct unseen_watch *watch, uint16_t proce
     bytes = doubtful_bytes(parts, resident_rise_parts(accounts, count, base, parts), &growth.part);
     bytes =
         risen_bytes(risen_bytes(moments[base].alive_bytes, moments[count - 1].alive_bytes), bytes);
-    if (bytes < RESIDENT_RISE_LEAST || bytes < growth.part.whole_bytes / 2)
+    if (bytes < GROWN_BYTES_MIN || bytes < growth.part.whole_bytes / MOST_SHARE)
         return growth;
     growth.bytes = bytes;
     growth.duration_ns = accounts[count - 1].time_ns - accounts[base].time_ns;

@@ -14,6 +14,7 @@
 #include "sentence.h"
 #include "survivor_answers.h"
 #include "text_builder.h"
+#include "thresholds.h"
 
 enum {
     stacks_shown = 3,

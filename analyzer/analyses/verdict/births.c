@@ -9,9 +9,8 @@
  */
 #include "births.h"
 
+#include "thresholds.h"
 #include "trend.h"
-
-static const double chance_limit = 0.01;
 
 struct rhythm {
     size_t steps;                     /* with births */
@@ -45,19 +44,20 @@ static struct rhythm rhythm_of(const uint64_t *counts, const uint64_t *bytes, si
 /* Two more for each power of ten beyond a hundred sites. */
 static size_t births_needed(size_t site_count)
 {
-    size_t needed = BIRTHS_NEEDED;
+    size_t needed = STEPS_WITH_BIRTHS_MIN;
 
-    for (size_t sites = site_count / 100; sites >= 10; sites /= 10)
-        needed += 2;
+    for (size_t sites = site_count; sites >= MANY_SITES_MIN; sites /= 10)
+        needed += MANY_SITES_STEPS;
     return needed;
 }
 
 /* Where nearly every step leaves some, four steps say enough. */
 static bool are_enough(const struct rhythm *rhythm, size_t count, size_t site_count)
 {
+    size_t span = count - rhythm->first;
     bool is_regular = rhythm->is_same_size && rhythm->longest_gap <= rhythm->shortest_gap + 1;
-    bool is_dense = rhythm->steps * 5 >= (count - rhythm->first) * 4;
-    size_t needed = is_dense ? BIRTHS_NEEDED : births_needed(site_count);
+    bool is_dense = rhythm->steps >= span - span / DENSE_SHARE;
+    size_t needed = is_dense ? STEPS_WITH_BIRTHS_MIN : births_needed(site_count);
 
     return rhythm->steps >= needed ||
            (rhythm->steps + 1 == needed && is_regular && rhythm->shortest_gap > 1);
@@ -74,19 +74,19 @@ static bool has_stopped(const struct rhythm *rhythm, size_t count)
 
     for (size_t i = 1; i < rhythm->steps; i++)
         chance *= 1 - (double)silence / (double)span;
-    return chance < chance_limit || silence > 3 * rhythm->longest_gap;
+    return chance < CHANCE_MAX || silence > SILENCE_TIMES * rhythm->longest_gap;
 }
 
 static bool slows_down(const uint64_t *counts, size_t count)
 {
-    size_t third = count / 3;
+    size_t third = count / LATE_SHARE;
     uint64_t early = 0, late = 0;
 
     for (size_t i = 0; i < third; i++) {
         early += counts[i];
         late += counts[count - 1 - i];
     }
-    return late * 3 < early && trend_of(counts, count).fall_chance < chance_limit;
+    return late * SLOW_TIMES < early && trend_of(counts, count).fall_chance < CHANCE_MAX;
 }
 
 bool births_go_on(const uint64_t *counts, const uint64_t *bytes, size_t count, size_t site_count)
@@ -94,6 +94,7 @@ bool births_go_on(const uint64_t *counts, const uint64_t *bytes, size_t count, s
     struct rhythm rhythm = rhythm_of(counts, bytes, count);
 
     /* What begins near the end may be anything that begins. */
-    return are_enough(&rhythm, count, site_count) && (count - rhythm.first) * 4 >= count &&
-           !has_stopped(&rhythm, count) && !slows_down(counts + rhythm.first, count - rhythm.first);
+    return are_enough(&rhythm, count, site_count) &&
+           (count - rhythm.first) * BEGIN_SHARE >= count && !has_stopped(&rhythm, count) &&
+           !slows_down(counts + rhythm.first, count - rhythm.first);
 }

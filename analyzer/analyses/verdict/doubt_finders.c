@@ -10,6 +10,7 @@
 #include "missing.h"
 #include "sentence.h"
 #include "survivor_answers.h"
+#include "thresholds.h"
 
 /* --- steps ------------------------------------------------------------------------------------ */
 
@@ -235,7 +236,7 @@ bool doubt_find_few_turns(const struct doubt_ground *ground, struct doubt *doubt
     if (!process)
         return false;
     doubt->who = process->origins[0].stacks[0].who;
-    doubt->needed = SURVIVOR_TURNS_LEAST;
+    doubt->needed = TURNS_MIN;
     doubt->detail =
         survivor_sentence(ground->question, ground->arena, process, &process->origins[0],
                           leak_who(ground->question, ground->arena, doubt->who));
@@ -315,10 +316,8 @@ bool doubt_find_let_go(const struct doubt_ground *ground, struct doubt *doubt)
 /* Much of all that the process held: so much that it may be the leak. */
 static uint64_t waiting_bytes(const struct survivor_process *process)
 {
-    enum { WAITING_SHARE = 16 }; /* of all that the process held at its peak */
-
     return !survivors_are_let_go(process) && survivors_wait(process) &&
-                   process->waiting_bytes >= process->peak_bytes / WAITING_SHARE
+                   process->waiting_bytes >= process->peak_bytes / SMALL_SHARE
                ? process->waiting_bytes
                : 0;
 }
@@ -336,9 +335,7 @@ bool doubt_find_waiting(const struct doubt_ground *ground, struct doubt *doubt)
 
 static bool is_large_part(const struct survivor_process *process, uint64_t bytes)
 {
-    enum { least_part = 4 }; /* of all that the process held at its peak */
-
-    return bytes >= RESIDENT_RISE_LEAST && bytes >= process->peak_bytes / least_part;
+    return bytes >= GROWN_BYTES_MIN && bytes >= process->peak_bytes / LARGE_SHARE;
 }
 
 /* Without what is known to be bounded. Its stacks were judged one by one. */
@@ -378,10 +375,8 @@ bool doubt_find_one_pass(const struct doubt_ground *ground, struct doubt *doubt)
 static bool is_doubtful(const struct survivor_process *process, const struct survivor_pool *pool,
                         const struct tally *tally)
 {
-    enum { least_births = 5 }; /* fewer are data, as of an array that was read */
-
     return tally_ledger_at(tally, pool->ledger)->device >= 0 ||
-           (pool->unjudged_births >= least_births && is_large_part(process, pool->unjudged_bytes));
+           (pool->unjudged_births >= UNJUDGED_BIRTHS_MIN && is_large_part(process, pool->unjudged_bytes));
 }
 
 /* Of a process that is judged, memory of a device stays that is not, or a large part of its own. */

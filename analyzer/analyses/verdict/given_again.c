@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "thresholds.h"
+
 /* Who asks an allocator of the interpreter for an object that its collector tracks ... */
 static const char *const makers_of_tracked[] = {"PyList_New", "PyDict_New", "new_dict",
                                                 "PyTuple_New", "tuple_alloc"};
@@ -81,7 +83,7 @@ static bool stack_is_of_such(struct symbols *symbols, const struct survivor_stac
  * it holds, which may hold others; of other blocks there are half as many. */
 static bool is_enough_for(bool is_growing, uint64_t bytes, uint64_t count, uint64_t held_count)
 {
-    return is_growing ? bytes >= held_count : count >= held_count / 2;
+    return is_growing ? bytes >= held_count : count >= held_count / MOST_SHARE;
 }
 
 /* Most of its bytes are of such objects, and no other stack of it keeps them. */
@@ -100,7 +102,7 @@ static bool is_doubtful(struct symbols *symbols, const struct survivor_origin *o
             has_keeper |=
                 is_enough_for(overdue->is_growing, overdue->bytes, overdue->count, origin->count);
     }
-    return !has_keeper && such_bytes > origin->bytes / 2;
+    return !has_keeper && such_bytes > origin->bytes / MOST_SHARE;
 }
 
 static bool is_growing(const struct survivor_origin *origin)
@@ -115,7 +117,7 @@ static bool is_beside(const struct survivor_origin *origin, const struct survivo
     uint32_t first = a->first > b->first ? a->first : b->first;
     uint32_t last = a->last < b->last ? a->last : b->last;
 
-    return last > first && last - first >= (b->last - b->first) / 2;
+    return last > first && last - first >= (b->last - b->first) / MOST_SHARE;
 }
 
 static bool may_keep(struct symbols *symbols, const struct survivor_origin *origin,

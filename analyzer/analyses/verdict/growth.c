@@ -10,8 +10,7 @@
 #include "growth_weight.h"
 #include "ledger_layers.h"
 #include "survivor_answers.h"
-
-enum { default_warm_up = 2 };
+#include "thresholds.h"
 
 /*
  * How long new sites keep coming: programs compile, tune and fill caches in their first steps. Two
@@ -20,10 +19,10 @@ enum { default_warm_up = 2 };
  */
 static uint32_t warm_up_of(const struct tally *tally, uint16_t process, uint32_t last)
 {
-    enum { share = 100 };
-    uint32_t most = last / 3 < last - STEPS_NEEDED ? last / 3 : last - STEPS_NEEDED;
+    uint32_t most =
+        last / WARM_UP_SHARE < last - STEPS_MIN ? last / WARM_UP_SHARE : last - STEPS_MIN;
     uint32_t *new_groups = calloc((size_t)most + 2, sizeof(*new_groups));
-    uint32_t warm_up = default_warm_up, all = 0;
+    uint32_t warm_up = WARM_UP_STEPS, all = 0;
 
     for (size_t i = 1; new_groups && i < tally_group_count(tally); i++) {
         const struct group_detail *detail = tally_detail_at(tally, i);
@@ -34,8 +33,8 @@ static uint32_t warm_up_of(const struct tally *tally, uint16_t process, uint32_t
         if (detail->first_step <= most)
             new_groups[detail->first_step]++;
     }
-    while (new_groups && warm_up < most && new_groups[warm_up + 1] > 1 &&
-           new_groups[warm_up + 1] > all / share)
+    while (new_groups && warm_up < most && new_groups[warm_up + 1] >= NEW_GROUPS_MIN &&
+           new_groups[warm_up + 1] > all / NEW_GROUPS_SHARE)
         warm_up++;
     free(new_groups);
     return warm_up;
@@ -61,10 +60,10 @@ struct judged_steps growth_steps_of(const struct question *question, uint16_t pr
         steps.warm_up = (uint32_t)question->warm_up_steps;
     else if (question->has_chosen_steps)
         steps.warm_up = 0;
-    else if (last >= STEPS_NEEDED + default_warm_up)
+    else if (last >= STEPS_MIN + WARM_UP_STEPS)
         steps.warm_up = warm_up_of(question->tally, process, last);
     else
-        steps.warm_up = last > STEPS_NEEDED ? last - STEPS_NEEDED : 0;
+        steps.warm_up = last > STEPS_MIN ? last - STEPS_MIN : 0;
     if (steps.warm_up > last)
         steps.warm_up = last;
     cut_into_stretches(&steps);
@@ -152,7 +151,7 @@ static bool has_more_blocks(const struct tally *tally, const struct judged *judg
 {
     uint64_t before = origin_at_step(tally, judged->origin, judged->steps.warm_up + 1).count;
 
-    return judged->alive.count >= before + OVERDUE_NEEDED;
+    return judged->alive.count >= before + SURVIVORS_MIN;
 }
 
 /* A cache that says how much it holds at most has nine tenths of what grew. */
@@ -173,7 +172,7 @@ static bool is_of_bounded(const struct question *question, const struct judged *
         if (symbols_shape_of(question->symbols, site).traits & STACK_IS_BOUNDED)
             bounded += after - before;
     }
-    return grown && bounded >= grown - grown / 10;
+    return grown && bounded >= grown - grown / FEW_SHARE;
 }
 
 /* What is left of each time is at least as much as of all times before: a table that doubles. */
@@ -322,7 +321,7 @@ static void judge_before_failure(const struct question *question, const struct j
     struct judged judged;
 
     before.last = failed_step_of(question->tally, row->origin);
-    if (before.last < steps->warm_up + STEPS_NEEDED + 1)
+    if (before.last < steps->warm_up + STEPS_MIN + 1)
         return;
     before.last--;
     cut_into_stretches(&before);
@@ -374,7 +373,7 @@ static bool is_explained(const struct tally *tally, const struct judged_list *li
             ledger_lies_in(tally_model(tally), ledger, below))
             inner_bytes += row->judgement.growth_per_step;
     }
-    return inner_bytes >= outer->judgement.growth_per_step / 2 && inner_bytes > 0;
+    return inner_bytes >= outer->judgement.growth_per_step / MOST_SHARE && inner_bytes > 0;
 }
 
 static void explain(const struct tally *tally, struct judged_list *list)
@@ -506,7 +505,7 @@ struct judged_steps growth_longest_steps(const struct question *question)
 
 uint32_t growth_steps_needed(const struct question *question)
 {
-    return growth_steps_are_marked(question) ? STEPS_NEEDED : SURVIVOR_TURNS_LEAST;
+    return growth_steps_are_marked(question) ? STEPS_MIN : TURNS_MIN;
 }
 
 bool growth_steps_decide(const struct question *question)
@@ -514,7 +513,7 @@ bool growth_steps_decide(const struct question *question)
     struct judged_steps steps = growth_longest_steps(question);
 
     return growth_steps_are_marked(question) &&
-           (steps.last - steps.warm_up >= STEPS_NEEDED || question->has_chosen_steps ||
+           (steps.last - steps.warm_up >= STEPS_MIN || question->has_chosen_steps ||
             question->warm_up_steps != WARM_UP_DEFAULT);
 }
 

@@ -4,7 +4,7 @@
  */
 #include "leak_weight.h"
 
-enum { loop_share = 100000, peak_share = 100, learned_share = 1024 };
+#include "thresholds.h"
 
 static uint64_t peak_bytes_of(const struct tally *tally, uint16_t process)
 {
@@ -47,22 +47,22 @@ uint64_t leak_process_bytes(const struct tally *tally, uint16_t process)
 /* A program that imports more has more caches of its interpreter and of its libraries. */
 static uint64_t least_bytes(uint64_t peak_bytes)
 {
-    uint64_t learned = peak_bytes / learned_share;
+    uint64_t learned = peak_bytes / LEARNED_SHARE;
 
-    if (learned < LEAK_WEIGHT_BYTES)
-        return LEAK_WEIGHT_BYTES;
-    return learned < LEAK_WEIGHT_MOST_BYTES ? learned : LEAK_WEIGHT_MOST_BYTES;
+    if (learned < LEAK_BYTES_MIN)
+        return LEAK_BYTES_MIN;
+    return learned < LEARNED_BYTES_MAX ? learned : LEARNED_BYTES_MAX;
 }
 
 static bool is_trifle(uint64_t bytes, uint64_t loop_bytes, uint64_t peak_bytes)
 {
-    return bytes < loop_bytes / loop_share && bytes < peak_bytes / peak_share;
+    return bytes < loop_bytes / LOOP_SHARE && bytes < peak_bytes / PEAK_SHARE;
 }
 
 uint64_t leak_least_bytes(uint64_t loop_bytes, uint64_t peak_bytes)
 {
-    uint64_t least = least_bytes(peak_bytes), of_loop = loop_bytes / loop_share,
-             of_peak = peak_bytes / peak_share, trifle = of_loop < of_peak ? of_loop : of_peak;
+    uint64_t least = least_bytes(peak_bytes), of_loop = loop_bytes / LOOP_SHARE,
+             of_peak = peak_bytes / PEAK_SHARE, trifle = of_loop < of_peak ? of_loop : of_peak;
 
     return trifle > least ? trifle : least;
 }
@@ -74,13 +74,11 @@ bool leak_is_light(uint64_t bytes, uint64_t loop_bytes, uint64_t peak_bytes)
 
 bool leak_of_each_step_is_light(uint64_t bytes, uint64_t loop_bytes, uint64_t peak_bytes)
 {
-    return bytes < LEAK_WEIGHT_BYTES || is_trifle(bytes, loop_bytes, peak_bytes);
+    return bytes < LEAK_BYTES_MIN || is_trifle(bytes, loop_bytes, peak_bytes);
 }
 
 bool leak_is_beside(uint64_t bytes, uint64_t all_bytes)
 {
-    enum { line_bytes = 2 << 10, line_share = 16, trifle_share = 256 };
-
-    return (bytes < line_bytes && bytes < all_bytes / line_share) ||
-           (bytes < LEAK_WEIGHT_BYTES && bytes < all_bytes / trifle_share);
+    return (bytes < LINE_BYTES_MIN && bytes < all_bytes / SMALL_SHARE) ||
+           (bytes < LEAK_BYTES_MIN && bytes < all_bytes / TRIFLE_SHARE);
 }

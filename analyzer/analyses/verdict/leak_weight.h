@@ -11,9 +11,6 @@
 
 #include "tally.h"
 
-/* What an interpreter learns in a short program; in a large one up to four times as much. */
-enum { LEAK_WEIGHT_BYTES = 16 << 10, LEAK_WEIGHT_MOST_BYTES = 64 << 10 };
-
 /* How large a process is: the peaks of its pools, of all together; a fork is as large as the
  * process whose memory it shares. */
 uint64_t leak_process_bytes(const struct tally *tally, uint16_t process);

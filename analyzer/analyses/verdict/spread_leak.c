@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "spread_leak.h"
 
+#include "thresholds.h"
+
 /* The same site may leak in several ledgers; a ledger with a site that leaks is explained. */
 static bool has_leaking_site(const struct judged_list *sites, uint16_t ledger)
 {
@@ -12,21 +14,20 @@ static bool has_leaking_site(const struct judged_list *sites, uint16_t ledger)
 
 bool is_spread_leak(const struct judged_list *sites, const struct judged *ledger)
 {
-    enum { sites_least = 10, births_most = 2 };
     size_t count = 0;
     uint64_t bytes = 0;
 
-    if (ledger->judgement.trend.rise_chance >= 0.01 ||
+    if (ledger->judgement.trend.rise_chance >= CHANCE_MAX ||
         has_leaking_site(sites, ledger->origin->ledger))
         return false;
     for (size_t i = 0; i < sites->count; i++) {
         const struct judged *site = &sites->rows[i];
 
         if (site->origin->ledger != ledger->origin->ledger ||
-            site->judgement.birth_count > births_most)
+            site->judgement.birth_count > SPREAD_BIRTHS_MAX)
             continue;
         count++;
         bytes += site->judgement.overdue_bytes;
     }
-    return count >= sites_least && bytes >= ledger->judgement.overdue_bytes / 2;
+    return count >= SPREAD_SITES_MIN && bytes >= ledger->judgement.overdue_bytes / MOST_SHARE;
 }

@@ -7,9 +7,7 @@
 #include <string.h>
 
 #include "births.h"
-
-/* Where no survivors bear witness, the rise alone must be beyond doubt. */
-static const double steady_chance_limit = 1e-4;
+#include "thresholds.h"
 
 const char *step_verdict_name(enum step_verdict verdict)
 {
@@ -55,20 +53,21 @@ static bool is_sawtooth(const struct shape *shape, size_t count)
 {
     uint64_t range = shape->high - shape->low;
 
-    return range && shape->deepest_fall > range / 2 && shape->turns >= 2 &&
-           shape->turns <= count / 2 && range >= shape->high / 10;
+    return range && shape->deepest_fall > range / MOST_SHARE &&
+           shape->turns >= SAWTOOTH_TURNS_MIN && shape->turns <= count / SAWTOOTH_TURNS_SHARE &&
+           range >= shape->high / FEW_SHARE;
 }
 
 /* All steps, or all but a few, rise, and those of the end as well as the others. */
 static bool grows_steadily(const struct step_history *history, const struct trend *trend)
 {
     const uint64_t *values = history->alive_bytes;
-    size_t last = history->count - 1, third = history->count / 3;
+    size_t last = history->count - 1, third = history->count / LATE_SHARE;
     int64_t pairs = (int64_t)(history->count * (history->count - 1) / 2);
 
-    return values[last] > values[0] && trend->rise_chance < steady_chance_limit &&
-           trend->score * 10 >= pairs * 9 &&
-           (values[last] - values[last - third]) * 6 >= values[last] - values[0];
+    return values[last] > values[0] && trend->rise_chance < SURE_CHANCE_MAX &&
+           trend->score >= pairs - pairs / FEW_SHARE &&
+           (values[last] - values[last - third]) * STILL_SHARE >= values[last] - values[0];
 }
 
 static uint64_t mean_of(const uint64_t *values, size_t count)
@@ -86,11 +85,12 @@ static uint64_t mean_of(const uint64_t *values, size_t count)
  */
 static bool fills_up(const struct step_history *history)
 {
-    size_t third = history->count / 3;
+    size_t third = history->count / LATE_SHARE;
     const uint64_t *values = history->alive_bytes + history->count - 1;
     uint64_t last = values[0], before = *(values - third), first = *(values - 2 * third);
+    uint64_t risen = before > first ? before - first : 0;
 
-    return history->freed_age > third && before > first && last < before + (before - first) * 3 / 4;
+    return history->freed_age > third && risen && last < before + risen - risen / LARGE_SHARE;
 }
 
 /*
@@ -101,12 +101,13 @@ static bool fills_up(const struct step_history *history)
 static bool grows_as_a_whole(const struct step_history *history,
                              const struct step_judgement *judgement)
 {
-    size_t third = history->count / 3;
+    size_t third = history->count / LATE_SHARE;
     const uint64_t *last = history->alive_bytes + history->count - third;
     uint64_t middle_mean = mean_of(last - third, third), last_mean = mean_of(last, third);
     uint64_t promised = judgement->overdue_bytes / judgement->overdue_entries * third;
 
-    return last_mean > middle_mean && last_mean - middle_mean >= promised / 4 && !fills_up(history);
+    return last_mean > middle_mean && last_mean - middle_mean >= promised / LARGE_SHARE &&
+           !fills_up(history);
 }
 
 /* Of neighbours, so that most sites need no trend. */
@@ -116,7 +117,7 @@ static bool seldom_falls(const struct step_history *history)
 
     for (size_t i = 1; i < history->count; i++)
         falls += history->alive_bytes[i] < history->alive_bytes[i - 1];
-    return falls * 10 <= history->count;
+    return falls * FEW_SHARE <= history->count;
 }
 
 static bool is_leak(const struct step_history *history, struct step_judgement *judgement)
@@ -142,12 +143,12 @@ static enum step_verdict verdict_of(const struct step_history *history,
     size_t last = history->count - 1;
     struct shape shape = shape_of(values, history->count);
     bool grew = values[last] > values[0];
-    bool falls = shape.deepest_fall > (shape.high - shape.low) / 2;
+    bool falls = shape.deepest_fall > (shape.high - shape.low) / MOST_SHARE;
 
     if (is_sawtooth(&shape, history->count))
         return VERDICT_SAWTOOTH;
     if (grew && !falls && judgement->kept_count &&
-        judgement->kept_bytes >= (values[last] - values[0]) / 2)
+        judgement->kept_bytes >= (values[last] - values[0]) / MOST_SHARE)
         return VERDICT_CACHE;
     if (history->survivor_counts[last] && !judgement->kept_count)
         return VERDICT_TEMPORARY;
@@ -212,7 +213,7 @@ void step_measure(const struct step_history *history, uint32_t stride,
         judgement->growth_high = judgement->growth_per_step;
     /* What comes and goes at the same site may hide the rise. */
     judgement->trend = trend_of(history->alive_bytes, history->count);
-    if (judgement->trend.rise_chance > 0.01)
+    if (judgement->trend.rise_chance > CHANCE_MAX)
         judgement->trend = trend_of(growth, count);
 }
 
@@ -221,7 +222,7 @@ struct step_judgement step_judge(const struct step_history *history)
     struct step_judgement judgement = {.verdict = VERDICT_UNSURE};
 
     count_survivors(history, &judgement);
-    if (history->count < STEPS_NEEDED)
+    if (history->count < STEPS_MIN)
         return judgement;
     judgement.verdict =
         is_leak(history, &judgement) ? VERDICT_LEAK : verdict_of(history, &judgement);
@@ -235,6 +236,5 @@ struct step_judgement step_judge_known(const struct step_history *history)
 
     known.freed_age = 1;
     count_survivors(&known, &judgement);
-    return judgement.overdue_count && history->count >= STEPS_NEEDED ? judgement
-                                                                     : step_judge(history);
+    return judgement.overdue_count && history->count >= STEPS_MIN ? judgement : step_judge(history);
 }

@@ -15,9 +15,6 @@
 
 #include "trend.h"
 
-/* Five steps that all rise happen by chance once in 120 times: enough for p < 0.01. */
-enum { STEPS_NEEDED = 5 };
-
 enum step_verdict {
     VERDICT_LEAK,      /* rises to the end, survivors of many steps */
     VERDICT_LIGHT,     /* the same, but all of it together weighs too little: growth.h */

@@ -5,21 +5,19 @@
 #include "stopped_loop.h"
 
 #include "leak_weight.h"
-
-/* Longer than what follows, so many times; and what stays, such a part of the process. */
-enum { least_times = 4, least_part = 16 };
+#include "thresholds.h"
 
 void stopped_loop_see(struct stopped_loop *loop, struct who who, const struct overdue *overdue,
                       uint64_t allocated_bytes, uint64_t lasted_ns, uint64_t after_ns)
 {
-    if (overdue->reason != OVERDUE_YES || overdue->is_fading || lasted_ns / least_times < after_ns)
+    if (overdue->reason != OVERDUE_YES || overdue->is_fading || lasted_ns / REST_TIMES < after_ns)
         return;
     stopped_loop_add(loop, who, overdue, allocated_bytes, lasted_ns, after_ns);
 }
 
 bool stopped_loop_is_before_rest(uint64_t lasted_ns, uint64_t after_ns)
 {
-    return after_ns / least_times >= lasted_ns;
+    return after_ns / REST_TIMES >= lasted_ns;
 }
 
 void stopped_loop_add(struct stopped_loop *loop, struct who who, const struct overdue *overdue,
@@ -38,6 +36,6 @@ void stopped_loop_add(struct stopped_loop *loop, struct who who, const struct ov
 
 bool stopped_loop_is_heavy(const struct stopped_loop *loop, uint64_t peak_bytes)
 {
-    return loop->bytes >= peak_bytes / least_part &&
+    return loop->bytes >= peak_bytes / SMALL_SHARE &&
            !leak_is_light(loop->bytes, loop->allocated_bytes, peak_bytes);
 }

@@ -6,8 +6,7 @@
 
 #include "growth.h"
 #include "leak_weight.h"
-
-enum { FEW_MARKED_STEPS = 2 };
+#include "thresholds.h"
 
 struct rate {
     double bytes, count;
@@ -94,8 +93,7 @@ static bool is_heavy(const struct survivor_process *process)
 
 bool survivors_are_of_few_turns(const struct survivor_process *process)
 {
-    return is_heavy(process) && !process->is_errand && process->turns &&
-           process->turns < SURVIVOR_TURNS_LEAST;
+    return is_heavy(process) && !process->is_errand && process->turns && process->turns < TURNS_MIN;
 }
 
 bool survivors_are_leak(const struct survivor_process *process)
@@ -106,11 +104,9 @@ bool survivors_are_leak(const struct survivor_process *process)
 
 bool survivors_may_be_data(const struct survivor_process *process)
 {
-    enum { peak_share = 4, asked_share = 8 };
-
     return survivors_are_leak(process) && !process->turns &&
-           process->bytes >= process->peak_bytes / peak_share &&
-           process->bytes >= process->asked_bytes / asked_share;
+           process->bytes >= process->peak_bytes / LARGE_SHARE &&
+           process->bytes >= process->asked_bytes / ASKED_SHARE;
 }
 
 bool survivors_are_of_errand(const struct survivor_process *process)
@@ -181,13 +177,12 @@ static const struct survivor_process *main_process(const struct survivors *survi
 
 size_t survivors_unjudged_processes(const struct survivors *survivors)
 {
-    enum { little_share = 20 };
     const struct survivor_process *most = main_process(survivors);
     size_t count = 0;
 
     for (size_t i = 0; i < survivors->process_count; i++)
         count += !survivors->processes[i].is_judged && !survivors->processes[i].is_errand &&
-                 survivors->processes[i].end >= most->end / little_share;
+                 survivors->processes[i].end >= most->end / LITTLE_SHARE;
     return count;
 }
 
@@ -200,7 +195,7 @@ static bool has_seen_turns(const struct question *question, const struct survivo
 {
     uint32_t marked = growth_marked_steps_of(question, process->process);
 
-    return process->is_judged && process->has_stacks && (!marked || marked > FEW_MARKED_STEPS);
+    return process->is_judged && process->has_stacks && (!marked || marked >= MARKED_STEPS_MIN);
 }
 
 bool survivors_can_judge(const struct question *question, const struct survivors *survivors,

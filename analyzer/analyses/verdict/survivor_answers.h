@@ -14,8 +14,8 @@ const struct survivor_process *survivors_of_process(const struct survivors *surv
                                                     uint16_t process);
 /* Heavy enough to be called a leak; lighter, or bounded, is a remark. */
 bool survivors_are_leak(const struct survivor_process *process);
-/* Heavy enough, but of a loop of less than SURVIVOR_TURNS_LEAST turns: a program that makes a list
- * of some large things and ends looks the same. No leak, unless steps that were marked say so. */
+/* Heavy enough, but of a loop of less than TURNS_MIN turns: a program that makes a list of some
+ * large things and ends looks the same. No leak, unless steps that were marked say so. */
 bool survivors_are_of_few_turns(const struct survivor_process *process);
 /* A leak, but much of what the process has and asked for, and no turns of a loop are seen: data
  * that is built to the end looks the same. */

@@ -5,8 +5,7 @@
 #include "survivor_evidence.h"
 
 #include "leak_weight.h"
-
-enum { least_share = 2 };
+#include "thresholds.h"
 
 struct survivor_evidence survivor_evidence_of(struct overdue_part part, bool is_active)
 {
@@ -26,12 +25,12 @@ void survivor_evidence_add(struct survivor_evidence *sum, const struct survivor_
 
 bool survivor_evidence_is_enough(const struct survivor_evidence *evidence)
 {
-    return evidence->judged_births >= evidence->births - evidence->births / least_share;
+    return evidence->judged_births >= evidence->births - evidence->births / MOST_SHARE;
 }
 
 static bool is_lacking(const struct survivor_evidence *evidence)
 {
-    return !survivor_evidence_is_enough(evidence) && evidence->unjudged_bytes >= LEAK_WEIGHT_BYTES;
+    return !survivor_evidence_is_enough(evidence) && evidence->unjudged_bytes >= LEAK_BYTES_MIN;
 }
 
 const struct survivor_pool *survivor_evidence_lacking(const struct survivor_evidence *ledgers,

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "compare.h"
+#include "thresholds.h"
 
 struct survivor_ground survivor_ground_of(uint16_t ledger, bool has_survivors,
                                           const struct overdue *overdue)
@@ -15,8 +16,8 @@ struct survivor_ground survivor_ground_of(uint16_t ledger, bool has_survivors,
                                      .is_active = overdue->is_active,
                                      .has_survivors = has_survivors,
                                      .has_stopped =
-                                         !overdue->is_active && overdue->births >= OVERDUE_NEEDED};
-    bool is_unsure = overdue->births < OVERDUE_NEEDED || overdue->reason == OVERDUE_LIVES_UNSEEN;
+                                         !overdue->is_active && overdue->births >= SURVIVORS_MIN};
+    bool is_unsure = overdue->births < SURVIVORS_MIN || overdue->reason == OVERDUE_LIVES_UNSEEN;
 
     if (is_unsure)
         ground.unsure_bytes = overdue->left_bytes;

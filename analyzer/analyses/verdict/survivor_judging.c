@@ -10,6 +10,7 @@
 #include "survivor_answers.h"
 #include "survivor_origins.h"
 #include "survivor_turns.h"
+#include "thresholds.h"
 
 struct judging {
     const struct survivor_rows *rows;
@@ -119,7 +120,7 @@ static void see_stopped(struct judging *judging, const struct survivor_row *row)
     struct overdue overdue;
 
     if (row->traits & (STACK_IS_IMPORT | STACK_IS_BOUNDED | STACK_IS_COLLECTED) ||
-        stack->births < OVERDUE_NEEDED || stack->last >= process->end)
+        stack->births < SURVIVORS_MIN || stack->last >= process->end)
         return;
     overdue = overdue_judge(stack, stack->last + 1, sweep_of(judging));
     stopped_loop_see(&process->stopped, row->who, &overdue, stack->allocated_bytes,
@@ -225,10 +226,10 @@ static uint64_t stopped_bytes(const struct judging *judging, const struct surviv
         const struct survivor_row *row = survivor_row_at(judging->rows, i);
         struct overdue overdue;
 
-        if (!row->who.site || row->ledger != grown->ledger || row->stack.births < OVERDUE_NEEDED)
+        if (!row->who.site || row->ledger != grown->ledger || row->stack.births < SURVIVORS_MIN)
             continue;
         overdue = overdue_judge(&row->stack, judging->process->end, sweep_of(judging));
-        if (!overdue.is_active && overdue.left_bytes >= grown->overdue.bytes / OVERDUE_NEEDED &&
+        if (!overdue.is_active && overdue.left_bytes >= grown->overdue.bytes / SURVIVORS_MIN &&
             strcmp(symbols_label(symbols, row->who.site), label) == 0)
             bytes += overdue.left_bytes;
     }
@@ -256,10 +257,8 @@ static void drop_outgrown(struct judging *judging)
 /* A quarter of what stays was never given back: no step has ended yet. */
 static bool is_within_one_pass(const struct judging *judging, uint16_t ledger, uint64_t stays_bytes)
 {
-    enum { least_fall = 4 };
-
     return tally_ledger_at(tally_of(judging), ledger)->device >= 0 &&
-           judging->rows->tides[ledger].fall_bytes < stays_bytes / least_fall;
+           judging->rows->tides[ledger].fall_bytes < stays_bytes / LARGE_SHARE;
 }
 
 /*
@@ -333,7 +332,6 @@ static void add_rested(const struct judging *judging, const struct survivor_orig
  */
 static void see_rest(struct judging *judging)
 {
-    enum { least_part = 2 }; /* of what stays */
     struct survivor_process *process = judging->process;
     struct stopped_loop loop = process->stopped;
 
@@ -341,7 +339,7 @@ static void see_rest(struct judging *judging)
         return;
     for (size_t i = 0; i < process->origin_count && !process->origins[i].may_go; i++)
         add_rested(judging, &process->origins[i], &loop);
-    if (loop.bytes - process->stopped.bytes < process->bytes / least_part)
+    if (loop.bytes - process->stopped.bytes < process->bytes / MOST_SHARE)
         return;
     process->has_rested = true;
     process->stopped = loop;
@@ -396,7 +394,7 @@ static void settle_why(const struct survivor_process *process,
     else if (process->has_rested)
         decide(why, WHY_RESTED, 0, 0);
     else if (survivors_are_of_few_turns(process))
-        decide(why, WHY_FEW_TURNS, process->turns, SURVIVOR_TURNS_LEAST);
+        decide(why, WHY_FEW_TURNS, process->turns, TURNS_MIN);
     else if (!leak_count)
         decide(why, WHY_LIGHT, process->bytes,
                leak_least_bytes(process->loop_bytes, process->peak_bytes));

@@ -5,6 +5,7 @@
 
 #include "compare.h"
 #include "ledger_layers.h"
+#include "thresholds.h"
 
 /* By origin, and the heaviest first. */
 static int stack_compare(const void *left, const void *right)
@@ -34,10 +35,8 @@ static int origin_compare(const void *left, const void *right)
 /* re keeps as many patterns; a program that keeps more of one line keeps them itself. */
 static bool is_bounded(const struct survivor_stack *stack)
 {
-    enum { patterns_most = 512 };
-
     return stack->traits & STACK_IS_BOUNDED ||
-           (stack->traits & STACK_IS_PATTERN && stack->overdue.count <= patterns_most);
+           (stack->traits & STACK_IS_PATTERN && stack->overdue.count <= PATTERNS_MAX);
 }
 
 static void origin_add(struct survivor_origin *origin, const struct survivor_stack *stack)
@@ -80,7 +79,7 @@ static void drop_explained(const struct tally *tally, struct survivor_process *p
     for (size_t i = 0; is_explained && i < process->origin_count; i++) {
         uint64_t bytes = bytes_above(tally, process, origins, &origins[i]);
 
-        is_explained[i] = bytes && bytes >= origins[i].bytes / 2;
+        is_explained[i] = bytes && bytes >= origins[i].bytes / MOST_SHARE;
     }
     for (size_t i = 0; is_explained && i < process->origin_count; i++)
         if (!is_explained[i])
@@ -130,7 +129,7 @@ bool survivor_origins_make(const struct tally *tally, struct arena *arena,
         struct survivor_origin *origin = &origins[i];
 
         origin->may_go = origin->bounded_bytes + origin->fading_bytes + origin->garbage_bytes >
-                         origin->bytes / 2;
+                         origin->bytes / MOST_SHARE;
         process->bounded_bytes += origin->bounded_bytes;
         process->garbage_bytes += origin->garbage_bytes;
         if (origin->may_go)

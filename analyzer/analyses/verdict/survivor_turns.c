@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "compare.h"
+#include "thresholds.h"
 
 static int active_compare(const void *left, const void *right)
 {
@@ -40,12 +41,12 @@ static void turns_of(struct active_stack *stacks, size_t count, uint32_t least,
         agreed = agreed_at(stacks, count, i);
         if (stacks[i].births == least)
             least_agreed = agreed;
-        if (agreed < 2 || agreed < process->turns_agreed)
+        if (agreed < TURNS_AGREED_MIN || agreed < process->turns_agreed)
             continue;
         process->turns_agreed = (uint32_t)agreed;
         process->turns = stacks[i].births;
     }
-    if (least_agreed > 1 && least < process->turns) {
+    if (least_agreed >= TURNS_AGREED_MIN && least < process->turns) {
         process->turns_agreed = (uint32_t)least_agreed;
         process->turns = least;
     }
@@ -69,8 +70,7 @@ uint32_t survivor_turns_begin(struct active_stack *stacks, size_t count)
 /* Of those that began about when this one did: others are of another loop, or of imports. */
 static size_t keep_loop(struct active_stack *stacks, size_t count, uint32_t first, uint32_t end)
 {
-    enum { span_parts = 8 };
-    uint32_t near = (end - first) / span_parts;
+    uint32_t near = (end - first) / LOOP_BEGIN_SHARE;
     size_t kept = 0;
 
     for (size_t i = 0; i < count; i++)

@@ -44,8 +44,6 @@ struct survivor_origin {
     bool keeps_all;         /* of every stack */
 };
 
-enum { SURVIVOR_TURNS_LEAST = 10 };
-
 /* What its stacks add up to. */
 struct survivor_process {
     uint16_t process;

@@ -6,6 +6,7 @@
 #include "compare.h"
 #include "leaktide/invariant.h"
 #include "sentence.h"
+#include "thresholds.h"
 
 enum why_unit { COUNT, BYTES };
 
@@ -35,7 +36,7 @@ static enum why_rule rule_of(const struct overdue *overdue)
 
     if (overdue->is_growing)
         return WHY_GROWS;
-    if (overdue->births < OVERDUE_NEEDED)
+    if (overdue->births < SURVIVORS_MIN)
         return WHY_SELDOM;
     return rules[overdue->reason];
 }
