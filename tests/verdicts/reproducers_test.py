@@ -1,0 +1,168 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Wrong answers that came from verdicts which several places put together, each as somebody met it.
+
+Run as reproducers_test.py LEAKTIDE COMPILER INCLUDE PYTHON-MODULES.
+"""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+
+LEAKTIDE, COMPILER, INCLUDE, MODULES = (os.path.abspath(path) if os.sep in path else path for path in sys.argv[1:5])
+FOLDER = os.path.dirname(os.path.abspath(__file__))
+MIB = 1 << 20
+# A cache that is marked, bounded, and fills to the end: no leak, whoever is asked.
+CACHE = """
+import functools, leaktide
+@functools.lru_cache(maxsize=1000000)
+def work(k): return bytes(2000) + str(k).encode()
+n = 0
+for i in leaktide.steps(range(60)):
+    t = [bytes(100) for _ in range(200)]
+    for _ in range(40): work(n); n += 1
+"""
+# Lists of growing lengths, so that no two lines have as many births: no turns are seen.
+UNRATED = """
+kept = []
+for i in range(3000):
+    kept.append(bytes(4000 + i % 7))
+    if i % 3 == 0: str(i) * 40
+"""
+
+
+def leaktide(*arguments, env=None):
+    return subprocess.run([LEAKTIDE, *arguments], capture_output=True, text=True, env=env, timeout=120)
+
+
+def answer(*arguments):
+    return json.loads(leaktide(*arguments, "--format=json").stdout)
+
+
+def chrome_trace(path, steps, leaks=True, marks=True):
+    """A trace of PyTorch: each step makes 30 blocks of an operator, and keeps one of them. Without marks there is no
+    period."""
+    events, alive, address = [], 0, 0x7F0000000000
+
+    def memory(time, size, at):
+        nonlocal alive
+        alive += size
+        events.append({"ph": "i", "cat": "cpu_instant_event", "name": "[memory]", "pid": 1, "tid": 1, "ts": time, "s": "t",
+                       "args": {"Total Reserved": 200 * MIB, "Total Allocated": alive, "Bytes": size, "Addr": at,
+                                "Device Id": 0, "Device Type": 1}})
+
+    for step in range(steps):
+        begin = 1000 * step
+        if marks:
+            events.append({"ph": "X", "cat": "user_annotation", "name": "ProfilerStep#%d" % step, "pid": 1, "tid": 1,
+                           "ts": begin, "dur": 900})
+        for block in range(30):
+            time, at = begin + (20 * block if marks else block * block) + 10, address
+            address += 8 * MIB
+            events.append({"ph": "X", "cat": "cpu_op", "name": "aten::addmm", "pid": 1, "tid": 1, "ts": time - 2, "dur": 8})
+            size = 8 * MIB if marks else (1 + block * block % 11) * 65536
+            memory(time, size, at)
+            if block or not leaks:
+                memory(time + 4, -size, at)
+    with open(path, "w", encoding="utf-8") as file:
+        json.dump({"traceEvents": events}, file)
+    return path
+
+
+class ReproducersTest(unittest.TestCase):
+    def setUp(self):
+        self.kept = tempfile.TemporaryDirectory()
+        self.folder = self.kept.name
+        self.addCleanup(self.kept.cleanup)
+
+    def path(self, name, text=None):
+        path = os.path.join(self.folder, name)
+        if text is not None:
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(text)
+        return path
+
+    def run_python(self, name, text, *options):
+        environment = dict(os.environ, PYTHONMALLOC="malloc", PYTHONPATH=MODULES)
+        recording = self.path(name + ".leaktide")
+        done = leaktide("run", "-q", "--no-report", "--device=cpu", *options, "-o", recording, "--", sys.executable,
+                        self.path(name + ".py", text), env=environment)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return recording
+
+    def gate(self, recording, rule):
+        return leaktide("gate", "--policy", self.path("leaktide.toml", "[leak]\n%s\n" % rule), recording)
+
+    def test_exports_call_no_cache_a_leak(self):
+        recording = self.run_python("cache", CACHE)
+        self.assertNotEqual(leaktide("leaks", recording).returncode, 1)
+        viz, flame = self.path("viz.json"), self.path("flame.json")
+        leaktide("export", "--to=memory-viz-json", "-o", viz, recording)
+        leaktide("export", "--to=speedscope", "-o", flame, recording)
+        with open(viz, encoding="utf-8") as file:
+            self.assertNotIn('"category":"leak"', file.read().replace(" ", ""))
+        with open(flame, encoding="utf-8") as file:
+            growth = [each for each in json.load(file)["profiles"] if each["name"].startswith("growth")]
+        self.assertEqual([sum(each["weights"]) for each in growth if each["weights"]], [])
+
+    def test_names_say_who_called(self):
+        program, recording = self.path("helper"), self.path("helper.leaktide")
+        subprocess.run([COMPILER, "-O1", "-g", "-fno-optimize-sibling-calls", "-I", INCLUDE, "-o", program,
+                        os.path.join(FOLDER, "helper.c")], check=True)
+        leaktide("run", "-q", "--no-report", "--device=cpu", "--call-stack=c", "-o", recording, "--", program)
+        said = answer("leaks", recording)
+        rows = [table for table in said["tables"] if table["name"] == "leaks"][0]["rows"]
+        self.assertEqual([row["verdict"] for row in rows], ["leak", "growing_cache"])
+        self.assertRegex(rows[0]["site"], r"make \(helper.c:\d+\) < copy")
+        self.assertRegex(rows[1]["site"], r"make \(helper.c:\d+\) < cycle")
+        self.assertNotEqual(rows[0]["site_key"], rows[1]["site_key"])
+        self.assertRegex(said["verdict"][1], r"no block that make \(helper.c:\d+\) < copy:?\d* made was ever freed")
+
+    def test_a_leak_without_turns_does_not_pass(self):
+        recording = self.run_python("unrated", UNRATED)
+        said = answer("leaks", recording)
+        self.assertTrue(said["verdict"][0].startswith("LEAK"), said["verdict"])
+        self.assertEqual(self.gate(recording, 'min_slope = "1 B/step"').returncode, 1)
+        done = self.gate(recording, 'min_slope = "1 GiB/step"')
+        self.assertNotIn("no leak", done.stdout)
+
+    def test_few_steps_are_no_evidence(self):
+        for steps in (1, 2, 3):
+            for leaks in (True, False):
+                with self.subTest(steps=steps, leaks=leaks):
+                    trace = chrome_trace(self.path("few.json"), steps, leaks)
+                    self.assertEqual(leaktide("leaks", trace).returncode, 4)
+                    self.assertEqual(self.gate(trace, 'min_slope = "1 KiB/step"').returncode, 4)
+
+    def test_operators_without_call_stacks_are_no_turns(self):
+        trace = chrome_trace(self.path("window.json"), 1, leaks=False, marks=False)
+        self.assertEqual(leaktide("leaks", trace).returncode, 4)
+        self.assertEqual(self.gate(trace, 'min_slope = "1 KiB/step"').returncode, 4)
+
+    def test_one_recording_says_nothing_of_another(self):
+        good, short = chrome_trace(self.path("good.json"), 12, leaks=False), chrome_trace(self.path("short.json"), 2)
+        self.assertEqual(leaktide("leaks", good).returncode, 0)
+        for together in ((good, short), (short, good)):
+            done = leaktide("leaks", *together)
+            self.assertEqual(done.returncode, 4, done.stdout)
+            self.assertNotIn("No leak in", done.stdout)
+
+    def test_what_is_within_a_limit_is_still_a_leak(self):
+        trace = chrome_trace(self.path("leak.json"), 12)
+        done = self.gate(trace, 'min_slope = "1 GiB/step"')
+        self.assertEqual(done.returncode, 0)
+        self.assertIn("1 leak, within the limits of [leak]", done.stdout)
+        self.assertNotIn("no leak", done.stdout)
+
+    def test_why_is_told(self):
+        trace = chrome_trace(self.path("leak.json"), 12)
+        rows = [table for table in answer("leaks", trace)["tables"] if table["name"] == "why"][0]["rows"]
+        self.assertEqual({row["rule"] for row in rows if row["judged_by"] == "steps"}, {"leak"})
+        self.assertNotIn("steps left blocks that stay", leaktide("leaks", trace).stdout.split("Why")[-1][:60])
+        self.assertIn("10 of 10 steps left blocks that stay", leaktide("leaks", "--why=addmm", trace).stdout)
+        self.assertNotIn("steps left blocks that stay", leaktide("leaks", "--why=nobody", trace).stdout)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1], verbosity=2)
