@@ -11,8 +11,10 @@
 #include <string.h>
 
 #include "leaktide/invariant.h"
+#include "text_builder.h"
 
 static const char first_line[] = "# leaktide baseline 1";
+static const char rest_of_sites[] = "site/rest"; /* what those held that have no line */
 
 /* --- reading ---------------------------------------------------------------------------------- */
 
@@ -207,6 +209,7 @@ enum mt_result baseline_of_measures(const struct measures *measures, const char 
         arena_init(&baseline->arena);
         table_init(&baseline->rows, &baseline->arena, sizeof(struct baseline_row));
         baseline->path = arena_copy(&baseline->arena, path);
+        baseline->is_whole = true;
         is_whole = !baseline->arena.has_failed;
     }
     for (size_t i = 0; is_whole && i < measures_count(measures); i++)
@@ -240,10 +243,42 @@ const struct baseline_row *baseline_find(const struct baseline_file *baseline, c
     return NULL;
 }
 
+/* "npu:0/pta/<name>" */
+static const struct baseline_row *row_of_pool(const struct baseline_file *baseline,
+                                              const struct measure *site, const char *name)
+{
+    struct text_builder key;
+    const struct baseline_row *row;
+
+    text_init(&key);
+    text_add_format(&key, "%s/%s/%s", site->device, site->pool, name);
+    row = baseline_find(baseline, text_get(&key));
+    text_release(&key);
+    return row;
+}
+
+uint64_t baseline_site_floor(const struct baseline_file *baseline, const struct measure *site)
+{
+    const struct baseline_row *peak = row_of_pool(baseline, site, kind_rule(RULE_PEAK_LIVE));
+
+    return peak ? peak->value / BASELINE_LEAST_PART : 0;
+}
+
+uint64_t baseline_site_most(const struct baseline_file *baseline, const struct measure *site)
+{
+    const struct baseline_row *rest = row_of_pool(baseline, site, rest_of_sites);
+    uint64_t floor = baseline_site_floor(baseline, site);
+
+    if (baseline->is_whole)
+        return 0;
+    return rest && rest->value < floor ? rest->value : floor;
+}
+
 /* --- writing ---------------------------------------------------------------------------------- */
 
 struct chosen {
-    const struct measure *measure;
+    const char *key;
+    const struct measure *measure; /* of the rest of a pool's sites the largest of all */
     struct measure_spread spread;
 };
 
@@ -266,8 +301,7 @@ static int by_pool_and_size(const void *left, const void *right)
 
 static int by_key(const void *left, const void *right)
 {
-    return strcmp(((const struct chosen *)left)->measure->key,
-                  ((const struct chosen *)right)->measure->key);
+    return strcmp(((const struct chosen *)left)->key, ((const struct chosen *)right)->key);
 }
 
 /* The peak of the site's pool; 0: not known. */
@@ -281,62 +315,95 @@ static uint64_t peak_of(const struct chosen *rows, size_t count, const struct me
     return 0;
 }
 
-/* Keeps everything but the small sites; the rest stands in front of sites. */
-static size_t drop_small_sites(struct chosen *rows, size_t count)
+static bool is_of_pool(const struct chosen *row, const struct measure *site)
 {
-    size_t kept = 0, sites = 0;
+    return strcmp(row->measure->device, site->device) == 0 &&
+           strcmp(row->measure->pool, site->pool) == 0;
+}
+
+static void add_to_rest(struct measure_spread *rest, struct measure_spread site)
+{
+    rest->low += site.low;
+    rest->median += site.median;
+    rest->high += site.high;
+}
+
+/* Keeps everything but the small sites, which are one row of each pool behind the others: there is
+ * room for it. */
+static size_t drop_small_sites(struct chosen *rows, size_t count, struct arena *texts)
+{
+    struct chosen *rests = rows + count;
+    size_t kept = 0, rest_count = 0, sites = 0;
 
     for (size_t i = 0; i < count; i++) {
-        const struct measure *now = rows[i].measure, *last = kept ? rows[kept - 1].measure : NULL;
+        const struct measure *now = rows[i].measure;
 
         if (now->kind == RULE_SITE) {
-            bool is_same_pool = last && last->kind == RULE_SITE &&
-                                strcmp(last->device, now->device) == 0 &&
-                                strcmp(last->pool, now->pool) == 0;
-
-            sites = is_same_pool ? sites + 1 : 1;
-            if (sites > BASELINE_SITES ||
-                rows[i].spread.median < peak_of(rows, kept, now) / BASELINE_LEAST_PART)
+            if (!rest_count || !is_of_pool(&rests[rest_count - 1], now)) {
+                rests[rest_count++] = (struct chosen){
+                    arena_format(texts, "%s/%s/%s", now->device, now->pool, rest_of_sites), now,
+                    (struct measure_spread){.count = rows[i].spread.count}};
+                sites = 0;
+            }
+            if (++sites > BASELINE_SITES ||
+                rows[i].spread.median < peak_of(rows, kept, now) / BASELINE_LEAST_PART) {
+                add_to_rest(&rests[rest_count - 1].spread, rows[i].spread);
                 continue;
+            }
         }
         rows[kept++] = rows[i];
     }
-    return kept;
+    memmove(rows + kept, rests, rest_count * sizeof(*rows));
+    return kept + rest_count;
 }
 
 static void write_row(const struct chosen *row, struct outlet *out)
 {
-    outlet_format(out, "%s = %" PRIu64 "  # n=%zu min=%" PRIu64 " max=%" PRIu64, row->measure->key,
+    outlet_format(out, "%s = %" PRIu64 "  # n=%zu min=%" PRIu64 " max=%" PRIu64, row->key,
                   row->spread.median, row->spread.count, row->spread.low, row->spread.high);
-    if (row->measure->kind == RULE_SITE)
+    if (row->measure->kind == RULE_SITE && row->key == row->measure->key)
         outlet_format(out, " %s", row->measure->where.function);
     outlet_add(out, "\n");
+}
+
+static bool rows_choose(const struct measures *measures, struct chosen *rows, size_t *count,
+                        struct arena *texts)
+{
+    *count = measures_count(measures);
+    for (size_t i = 0; i < *count; i++) {
+        const struct measure *measure = measures_at(measures, i);
+
+        rows[i] = (struct chosen){measure->key, measure, measure_spread(measures, measure)};
+    }
+    qsort(rows, *count, sizeof(*rows), by_pool_and_size);
+    *count = drop_small_sites(rows, *count, texts);
+    if (!texts->has_failed)
+        qsort(rows, *count, sizeof(*rows), by_key);
+    return !texts->has_failed;
 }
 
 bool baseline_write(const struct measures *measures, FILE *file)
 {
     struct outlet *out = outlet_create(FOR_TERMINAL, file);
-    size_t count = measures_count(measures);
-    struct chosen *rows = malloc((count + 1) * sizeof(*rows));
+    struct chosen *rows = malloc((2 * measures_count(measures) + 1) * sizeof(*rows));
+    struct arena texts;
+    size_t count;
 
-    if (!rows) {
+    arena_init(&texts);
+    if (!rows || !rows_choose(measures, rows, &count, &texts)) {
+        arena_release(&texts);
+        free(rows);
         outlet_destroy(out);
         errno = ENOMEM;
         return false;
     }
-    for (size_t i = 0; i < count; i++) {
-        rows[i].measure = measures_at(measures, i);
-        rows[i].spread = measure_spread(measures, rows[i].measure);
-    }
-    qsort(rows, count, sizeof(*rows), by_pool_and_size);
-    count = drop_small_sites(rows, count);
-    qsort(rows, count, sizeof(*rows), by_key);
     outlet_sentence(out,
                     "%s: bytes, shares in hundredths of a percent; written by leaktide bless, "
                     "reviewed like code\n",
                     first_line);
     for (size_t i = 0; i < count; i++)
         write_row(&rows[i], out);
+    arena_release(&texts);
     free(rows);
     return outlet_destroy(out) && fflush(file) == 0;
 }

@@ -7,6 +7,8 @@
  *     npu:0/pta/peak_live = 29204328448  # n=3 min=29204328448 max=29205114880
  *     npu:0/pta/site/1f2e3d4c5b6a7988 = 536870912  # n=3 min=... max=... forward (model.py)
  *
+ *     npu:0/pta/site/rest = 1048576  # n=3 min=... max=... all that hold less than 1 %
+ *
  * Values are bytes, or hundredths of a percent for shares: the median of n recordings. What is
  * after # is for people, but n, min and max, which tell the noise.
  */
@@ -34,6 +36,7 @@ struct baseline_file {
     struct arena arena;
     struct table rows; /* by key, as strcmp has it */
     const char *path;
+    bool is_whole; /* it has each site, however small */
 };
 
 /* MT_NOT_FOUND, MT_IO; MT_USAGE with file and line; MT_NO_MEMORY. */
@@ -47,6 +50,10 @@ void baseline_close(struct baseline_file *baseline);
 void baseline_check(const struct baseline_file *baseline);
 /* NULL when it has no such key. */
 const struct baseline_row *baseline_find(const struct baseline_file *baseline, const char *key);
+/* A site that the baseline does not have held less than this: too little for a line in it. */
+uint64_t baseline_site_floor(const struct baseline_file *baseline, const struct measure *site);
+/* And at most this, where the baseline tells what all such sites held. 0: it was not there. */
+uint64_t baseline_site_most(const struct baseline_file *baseline, const struct measure *site);
 
 /* False when it cannot be written or there is no memory; errno tells. */
 bool baseline_write(const struct measures *measures, FILE *file);

@@ -14,10 +14,8 @@
 #include "judge.h"
 #include "labels.h"
 #include "path_text.h"
+#include "peak_causes.h"
 #include "sentence.h"
-
-/* How much of a sentence a number deserves. */
-enum { NAMED_SITES = 3 };
 
 /* --- which measures a rule is about --------------------------------------------------------------
  */
@@ -61,84 +59,6 @@ static bool is_replaced(const struct policy *policy, const struct policy_rule *r
             other->kind <= RULE_FRAGMENTATION && rule_is_about(other, measure))
             return true;
     return false;
-}
-
-/* --- why a peak is what it is
- * ---------------------------------------------------------------------- */
-
-struct part {
-    const struct measure *site;
-    uint64_t now, before;
-    bool is_new; /* the baseline does not have it */
-};
-
-static int part_compare(const void *left, const void *right)
-{
-    const struct part *a = left, *b = right;
-    int64_t grown_a = (int64_t)(a->now - a->before), grown_b = (int64_t)(b->now - b->before);
-
-    if (grown_a != grown_b)
-        return grown_a > grown_b ? -1 : 1;
-    return strcmp(a->site->key, b->site->key);
-}
-
-/* Sites of the same pool, those first that grew most; without a baseline, those that hold most. */
-static struct part *parts_of(const struct gate *gate, const struct gate_verdict *verdict,
-                             const struct measure *measure, size_t *count)
-{
-    struct part *parts = malloc((measures_count(&verdict->measures) + 1) * sizeof(*parts));
-
-    *count = 0;
-    for (size_t i = 0; parts && i < measures_count(&verdict->measures); i++) {
-        const struct measure *site = measures_at(&verdict->measures, i);
-        const struct baseline_row *base;
-
-        if (site->kind != RULE_SITE || strcmp(site->device, measure->device) != 0 ||
-            strcmp(site->pool, measure->pool) != 0)
-            continue;
-        base = gate->baseline ? baseline_find(gate->baseline, site->key) : NULL;
-        parts[(*count)++] = (struct part){.site = site,
-                                          .now = measure_spread(&verdict->measures, site).median,
-                                          .before = base ? base->value : 0,
-                                          .is_new = !base};
-    }
-    if (parts)
-        qsort(parts, *count, sizeof(*parts), part_compare);
-    return parts;
-}
-
-static const char *part_text(struct gate_verdict *verdict, const struct part *part,
-                             bool has_baseline)
-{
-    struct arena *texts = &verdict->arena;
-
-    if (!has_baseline)
-        return sentence(texts, "%s at %s", label_size(texts, part->now), part->site->name);
-    if (part->is_new)
-        return sentence(texts, "+%s at %s (new)", label_size(texts, part->now), part->site->name);
-    return sentence(texts, "%s at %s (was %s)",
-                    label_size_change(texts, (int64_t)(part->now - part->before)), part->site->name,
-                    label_size(texts, part->before));
-}
-
-/* ": +380 MiB at forward (model.py:88) (was 0), +32 MiB at ..." and where the first one is. */
-static const char *because(const struct gate *gate, struct gate_verdict *verdict,
-                           const struct measure *measure, struct place_in_code *where)
-{
-    size_t count;
-    struct part *parts = parts_of(gate, verdict, measure, &count);
-    const char *text = "";
-
-    for (size_t i = 0; i < count && i < NAMED_SITES; i++) {
-        if (gate->baseline && parts[i].now <= parts[i].before)
-            break;
-        if (!i)
-            *where = parts[i].site->where;
-        text = sentence(&verdict->arena, "%s%s%s", text, i ? ", " : ": ",
-                        part_text(verdict, &parts[i], gate->baseline != NULL));
-    }
-    free(parts);
-    return text;
 }
 
 /* --- one measure, one rule
@@ -199,9 +119,16 @@ static struct gate_case case_of(const struct trial *trial, enum case_outcome out
 /* Sizes are named with their cause; what is one site is its own cause. */
 static const char *cause_of(const struct trial *trial, struct place_in_code *where)
 {
+    uint64_t now = trial->spread.median;
+    struct grown_peak peak = {
+        .measure = trial->measure,
+        .baseline = trial->base && now > trial->base_value ? trial->gate->baseline : NULL,
+        .grown_bytes = trial->base && now > trial->base_value ? now - trial->base_value : 0,
+    };
+
     if (trial->rule->kind != RULE_PEAK_LIVE && trial->rule->kind != RULE_PEAK_RESERVED)
         return "";
-    return because(trial->gate, trial->verdict, trial->measure, where);
+    return peak_causes(trial->verdict, &peak, where);
 }
 
 static bool is_over_max(const struct trial *trial)
@@ -314,6 +241,17 @@ static bool may_be_new(enum rule_kind kind)
     return kind == RULE_SITE || kind == RULE_OWNER;
 }
 
+/* Baselines of before know of a pool that counts itself only what was seen being made. */
+static bool is_of_other_count(const struct trial *trial)
+{
+    const struct measure *measure = trial->measure, *seen;
+
+    if (measure->kind != RULE_PEAK_LIVE && measure->kind != RULE_FRAGMENTATION)
+        return false;
+    seen = measures_of_pool(&trial->verdict->measures, measure, RULE_PEAK_SEEN);
+    return trial->base && seen && !baseline_find(trial->gate->baseline, seen->key);
+}
+
 static void try_relative(const struct trial *trial)
 {
     struct arena *texts = &trial->verdict->arena;
@@ -323,7 +261,13 @@ static void try_relative(const struct trial *trial)
     row.key = arena_format(texts, "%s/growth", trial->measure->key);
     row.name = sentence(texts, "%s, against the baseline", row.name);
 
-    if (!trial->base && !may_be_new(trial->rule->kind)) {
+    if (is_of_other_count(trial)) {
+        row.sentence = sentence(texts,
+                                "%s: the baseline %s was written when only what was seen being "
+                                "allocated counted: renew it with leaktide bless",
+                                subject(trial), trial->gate->baseline->path);
+        gate_add(trial->verdict, &row);
+    } else if (!trial->base && !may_be_new(trial->rule->kind)) {
         row.sentence = sentence(texts,
                                 "%s: the baseline %s has no %s to compare with: renew it with "
                                 "leaktide bless",
@@ -334,21 +278,6 @@ static void try_relative(const struct trial *trial)
     } else {
         try_growth(trial);
     }
-}
-
-/* A site that the baseline does not have held at most this: too little for a line in it. */
-static uint64_t floor_of(const struct gate *gate, const struct measure *measure)
-{
-    struct text_builder key;
-    const struct baseline_row *peak;
-
-    if (measure->kind != RULE_SITE || !gate->baseline)
-        return 0;
-    text_init(&key);
-    text_add_format(&key, "%s/%s/%s", measure->device, measure->pool, kind_rule(RULE_PEAK_LIVE));
-    peak = baseline_find(gate->baseline, text_get(&key));
-    text_release(&key);
-    return peak ? peak->value / BASELINE_LEAST_PART : 0;
 }
 
 static struct trial trial_of(const struct gate *gate, struct gate_verdict *verdict,
@@ -364,7 +293,10 @@ static struct trial trial_of(const struct gate *gate, struct gate_verdict *verdi
         .measure = measure,
         .spread = measure_spread(&verdict->measures, measure),
         .base = base,
-        .base_value = base ? base->value : floor_of(gate, measure),
+        .base_value = base ? base->value
+                      : gate->baseline && measure->kind == RULE_SITE
+                          ? baseline_site_floor(gate->baseline, measure)
+                          : 0,
     };
 }
 

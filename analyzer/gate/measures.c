@@ -87,6 +87,19 @@ const struct measure *measures_find(const struct measures *measures, const char 
     return row_find(measures, key, hash_bytes(key, strlen(key)));
 }
 
+const struct measure *measures_of_pool(const struct measures *measures, const struct measure *like,
+                                       enum rule_kind kind)
+{
+    for (size_t i = 0; i < measures->rows.count; i++) {
+        const struct measure *row = table_at(&measures->rows, i);
+
+        if (row->kind == kind && strcmp(row->device, like->device) == 0 &&
+            strcmp(row->pool, like->pool) == 0)
+            return row;
+    }
+    return NULL;
+}
+
 /* The row of a measure, with room for every repeat. */
 static struct measure *row_for(struct measures *measures, const struct measure *like)
 {
@@ -152,25 +165,29 @@ static struct measure measure_of(const struct scope *scope, enum rule_kind kind,
     };
 }
 
-static void put_number(const struct scope *scope, enum rule_kind kind, uint64_t value)
+void measures_put_pool(struct measures *measures, const char *device, const char *pool,
+                       const struct ledger_figures *figures, size_t repeat, uint32_t turn)
 {
-    struct measure measure = measure_of(scope, kind, kind_rule(kind), "");
+    const struct {
+        enum rule_kind kind;
+        bool is_known;
+        uint64_t value;
+    } numbers[] = {
+        {RULE_PEAK_LIVE, true, figures->peak_bytes},
+        {RULE_PEAK_SEEN, figures->is_counted, figures->seen_peak_bytes},
+        {RULE_PEAK_RESERVED, figures->has_reserved, figures->reserved_peak_bytes},
+        {RULE_FRAGMENTATION, figures->has_reserved,
+         figures->has_reserved ? share_of(figures->unused_bytes, figures->reserved_peak_bytes) : 0},
+    };
+    const struct scope scope = {.measures = measures, .device = device, .pool = pool};
 
-    measures_put(scope->measures, &measure, scope->repeat, scope->index, value);
-}
+    for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
+        struct measure measure =
+            measure_of(&scope, numbers[i].kind, kind_rule(numbers[i].kind), "");
 
-static void put_ledger(const struct scope *scope)
-{
-    const struct ledger *ledger = scope->ledger;
-
-    put_number(scope, RULE_PEAK_LIVE, ledger->peak_bytes);
-    if (!ledger->has_reserved || !ledger->reserved_peak_bytes ||
-        !ledger_reserved_is_possible(ledger))
-        return;
-    put_number(scope, RULE_PEAK_RESERVED, ledger->reserved_peak_bytes);
-    put_number(
-        scope, RULE_FRAGMENTATION,
-        share_of(ledger->reserved_peak_bytes - ledger->peak_bytes, ledger->reserved_peak_bytes));
+        if (numbers[i].is_known)
+            measures_put(measures, &measure, repeat, turn, numbers[i].value);
+    }
 }
 
 static void put_origin(const struct scope *scope, const struct origin *origin)
@@ -267,12 +284,14 @@ static void add_ledgers(struct measures *measures, const struct question *questi
         const struct ledger *ledger = tally_ledger_at(question->tally, i);
         const char *pool = pool_name(question->model, ledger->pool);
         struct scope scope = {measures, question, repeat, (uint16_t)i, ledger, NULL, NULL};
+        struct ledger_figures figures;
 
         if (ledger->kind != LEDGER_MEMORY && ledger->kind != LEDGER_HOST)
             continue;
         scope.device = device_name(&measures->arena, question->model, ledger);
         scope.pool = arena_copy(&measures->arena, pool);
-        put_ledger(&scope);
+        figures = ledger_figures_of(question, (uint16_t)i);
+        measures_put_pool(measures, scope.device, scope.pool, &figures, repeat, (uint32_t)i);
         for (size_t j = 0; j < origins.count; j++)
             if (origins.rows[j].ledger == i)
                 put_origin(&scope, &origins.rows[j]);
@@ -309,7 +328,7 @@ static size_t peaks_of_ranks(const struct question *question, uint16_t pool, uin
 
         if (ledger->pool == pool && ledger->kind == LEDGER_MEMORY && ledger->device >= 0 &&
             model_process_at((struct model *)question->model, ledger->process)->rank >= 0)
-            peaks[count++] = ledger->peak_bytes;
+            peaks[count++] = ledger_figures_of(question, (uint16_t)i).peak_bytes;
     }
     return count;
 }
@@ -363,9 +382,7 @@ static uint64_t recorded_peak(const struct question *question, const char *devic
 
         for (size_t i = 0; i < tally_ledger_count(question->tally); i++) {
             const struct ledger *ledger = tally_ledger_at(question->tally, i);
-            uint64_t held = ledger->has_reserved && ledger->reserved_peak_bytes > ledger->peak_bytes
-                                ? ledger->reserved_peak_bytes
-                                : ledger->peak_bytes;
+            uint64_t held = ledger_figures_of(question, (uint16_t)i).held_bytes;
 
             if (ledger->process != process || ledger->kind != LEDGER_MEMORY ||
                 strcmp(device_name(arena, question->model, ledger), device) != 0)

@@ -3,7 +3,8 @@
  * The numbers of a recording that a policy can limit, each under a key that is the same for every
  * recording of the same job: no process ids, no addresses, no line numbers.
  *
- *     npu:0/pta/peak_live              bytes at the highest point
+ *     npu:0/pta/peak_live              bytes at the highest point, as the pool counts them
+ *     npu:0/pta/peak_seen              of it, what was seen being made; where the pool counts more
  *     npu:0/pta/peak_reserved          bytes that the pool held from below, at most
  *     npu:0/pta/frag                   reserved but not used, of what was reserved
  *     npu:0/pta/site/1f2e3d4c5b6a7988  bytes of one site at the peak
@@ -29,6 +30,7 @@
 #include "arena.h"
 #include "hash_index.h"
 #include "labels.h"
+#include "ledger_figures.h"
 #include "place.h"
 #include "policy.h"
 #include "summary.h"
@@ -61,6 +63,10 @@ void measures_add(struct measures *measures, const struct question *question, si
 /* Of all ranks of a summary: pools, sites at the peak, and how uneven ranks are. */
 void measures_add_summary(struct measures *measures, const struct summary *summary, size_t repeat);
 
+/* The numbers of a pool as a whole: its peak, what of it was seen being made, reserved, unused. */
+void measures_put_pool(struct measures *measures, const char *device, const char *pool,
+                       const struct ledger_figures *figures, size_t repeat, uint32_t turn);
+
 /* -1: the row has none. */
 int32_t summary_device(const struct summary *summary, enum summary_column column, size_t row);
 /* Columns of a summary that this and its leaks need; ends with SUMMARY_COLUMN_COUNT. */
@@ -81,6 +87,9 @@ void measures_check(const struct measures *measures);
 size_t measures_count(const struct measures *measures);
 const struct measure *measures_at(const struct measures *measures, size_t index);
 const struct measure *measures_find(const struct measures *measures, const char *key);
+/* The number of this kind of the pool that another measure is of; NULL: it is not known. */
+const struct measure *measures_of_pool(const struct measures *measures, const struct measure *like,
+                                       enum rule_kind kind);
 
 /* Over the repeats that know it; there is always one. */
 struct measure_spread {

@@ -260,6 +260,7 @@ static enum mt_result read_pools(struct reading *reading, const struct toml_node
 {
     static const struct key keys[] = {
         {"peak_live", KEY_LIMIT, .limit = RULE_PEAK_LIVE},
+        {"peak_seen", KEY_LIMIT, .limit = RULE_PEAK_SEEN},
         {"peak_reserved", KEY_LIMIT, .limit = RULE_PEAK_RESERVED},
         {"frag", KEY_LIMIT, .limit = RULE_FRAGMENTATION},
         {0},
@@ -274,6 +275,7 @@ static enum mt_result read_devices(struct reading *reading, const struct toml_no
 {
     static const struct key keys[] = {
         {"peak_live", KEY_LIMIT, .limit = RULE_PEAK_LIVE},
+        {"peak_seen", KEY_LIMIT, .limit = RULE_PEAK_SEEN},
         {"peak_reserved", KEY_LIMIT, .limit = RULE_PEAK_RESERVED},
         {"frag", KEY_LIMIT, .limit = RULE_FRAGMENTATION},
         {"unattributed", KEY_LIMIT, .limit = RULE_UNATTRIBUTED},

@@ -16,8 +16,10 @@ const enum summary_column gate_columns[] = {
     COLUMN_ledgers_pool,
     COLUMN_ledgers_device,
     COLUMN_ledgers_is_memory,
+    COLUMN_ledgers_peak_bytes,
     COLUMN_ledgers_seen_peak_bytes,
     COLUMN_ledgers_reserved_peak_bytes,
+    COLUMN_ledgers_reserved_unused_bytes,
     COLUMN_sites_process_key,
     COLUMN_sites_pool,
     COLUMN_sites_device,
@@ -66,21 +68,24 @@ static struct ledger_of_row ledger_of(const struct scope *scope, enum summary_co
     };
 }
 
-static void put_number(const struct scope *scope, const struct ledger_of_row *ledger,
-                       enum rule_kind kind, uint32_t turn, uint64_t value)
+/* As ledger_figures_of(); a summary of before says what was unused as if both were highest at once.
+ */
+static struct ledger_figures figures_of(const struct summary *summary, size_t row)
 {
-    struct arena *texts = &scope->measures->arena;
-    struct measure measure = {
-        .key = key_name(
-            texts, arena_format(texts, "%s/%s/%s", ledger->device, ledger->pool, kind_rule(kind))),
-        .device = ledger->device,
-        .pool = ledger->pool,
-        .name = "",
-        .kind = kind,
-        .where = place_none(),
+    struct ledger_figures figures = {
+        .peak_bytes = summary_bytes(summary, COLUMN_ledgers_peak_bytes, row),
+        .seen_peak_bytes = summary_bytes(summary, COLUMN_ledgers_seen_peak_bytes, row),
+        .reserved_peak_bytes = summary_bytes(summary, COLUMN_ledgers_reserved_peak_bytes, row),
     };
 
-    measures_put(scope->measures, &measure, scope->repeat, turn, value);
+    figures.is_counted = figures.peak_bytes > figures.seen_peak_bytes;
+    figures.has_reserved =
+        figures.reserved_peak_bytes && figures.reserved_peak_bytes >= figures.seen_peak_bytes;
+    if (summary_has(summary, COLUMN_ledgers_reserved_unused_bytes, row))
+        figures.unused_bytes = summary_bytes(summary, COLUMN_ledgers_reserved_unused_bytes, row);
+    else if (figures.reserved_peak_bytes > figures.peak_bytes)
+        figures.unused_bytes = figures.reserved_peak_bytes - figures.peak_bytes;
+    return figures;
 }
 
 static void add_ledgers(const struct scope *scope)
@@ -88,19 +93,14 @@ static void add_ledgers(const struct scope *scope)
     const struct summary *summary = scope->summary;
 
     for (size_t row = 0; row < summary_rows(summary, SUMMARY_ledgers); row++) {
-        uint64_t peak = summary_bytes(summary, COLUMN_ledgers_seen_peak_bytes, row);
-        uint64_t reserved = summary_bytes(summary, COLUMN_ledgers_reserved_peak_bytes, row);
+        struct ledger_figures figures = figures_of(summary, row);
         struct ledger_of_row ledger;
 
         if (!summary_number(summary, COLUMN_ledgers_is_memory, row))
             continue;
         ledger = ledger_of(scope, COLUMN_ledgers_pool, COLUMN_ledgers_device, row);
-        put_number(scope, &ledger, RULE_PEAK_LIVE, (uint32_t)row, peak);
-        if (!reserved || reserved < peak)
-            continue;
-        put_number(scope, &ledger, RULE_PEAK_RESERVED, (uint32_t)row, reserved);
-        put_number(scope, &ledger, RULE_FRAGMENTATION, (uint32_t)row,
-                   share_of(reserved - peak, reserved));
+        measures_put_pool(scope->measures, ledger.device, ledger.pool, &figures, scope->repeat,
+                          (uint32_t)row);
     }
 }
 
@@ -193,7 +193,7 @@ static void add_imbalance(const struct scope *scope)
                 summary_number(summary, COLUMN_ledgers_is_memory, row) &&
                 summary_has(summary, COLUMN_ledgers_device, row) &&
                 is_rank[summary_number(summary, COLUMN_ledgers_process_key, row)])
-                peaks[count++] = summary_bytes(summary, COLUMN_ledgers_seen_peak_bytes, row);
+                peaks[count++] = summary_bytes(summary, COLUMN_ledgers_peak_bytes, row);
         put_imbalance(scope, pool, peaks, count);
     }
     if (!is_rank || !is_done || !peaks)

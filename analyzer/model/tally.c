@@ -384,11 +384,13 @@ static void on_reserved(struct tally *tally, const struct event *event)
     if (tally->has_failed)
         return;
     ledger = ledger_at(tally, index);
+    ledger_stretch_end(ledger, tally->phase.now);
     ledger->has_reserved = true;
     ledger->reserved_bytes = event->value;
     if (event->value > ledger->reserved_peak_bytes) {
         ledger->reserved_peak_bytes = event->value;
         ledger->reserved_peak_time_ns = event->time_ns;
+        ledger->reserved_peak_used_bytes = 0;
     }
 }
 
@@ -401,6 +403,7 @@ static void on_older_sample(struct tally *tally, const struct event *event)
     if (tally->has_failed)
         return;
     ledger = ledger_at(tally, index);
+    ledger_stretch_end(ledger, tally->phase.now);
     if (!ledger->has_older_beside)
         ledger->older_beside_bytes = event->value;
     ledger->has_older_beside = true;

@@ -55,7 +55,7 @@ enum step_phase { PHASE_OTHER, PHASE_FORWARD, PHASE_BACKWARD, PHASE_OPTIMIZER, P
 struct ledger {
     /* Hot: every event. */
     uint64_t live_bytes;
-    uint64_t phase_peak_bytes; /* since the newest phase began; at most step_peak_bytes */
+    uint64_t phase_peak_bytes; /* since the newest stretch began; at most step_peak_bytes */
     uint64_t step_peak_bytes;  /* since the newest step began; at most peak_bytes */
     uint64_t peak_bytes;
     uint64_t peak_epoch; /* how many new highs there were */
@@ -70,6 +70,7 @@ struct ledger {
     uint64_t live_count, peak_count;
     uint64_t alloc_count, alloc_bytes;
     uint64_t reserved_bytes, reserved_peak_bytes, reserved_peak_time_ns;
+    uint64_t reserved_peak_used_bytes; /* in blocks while that much was reserved, at most */
     bool has_reserved;
     uint64_t failed_count;
     uint64_t era_alloc_bytes, era_alloc_count; /* alloc_* when the newest step end was */

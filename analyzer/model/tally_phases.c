@@ -86,17 +86,25 @@ static void forward_end(struct tally *tally)
     }
 }
 
+void ledger_stretch_end(struct ledger *ledger, enum step_phase phase)
+{
+    uint64_t *peak = &ledger->phase_peaks_bytes[phase];
+    uint64_t used_bytes = ledger->phase_peak_bytes + ledger->older_beside_left_bytes;
+
+    if (ledger->phase_peak_bytes > *peak)
+        *peak = ledger->phase_peak_bytes;
+    if (ledger->reserved_bytes == ledger->reserved_peak_bytes &&
+        used_bytes > ledger->reserved_peak_used_bytes)
+        ledger->reserved_peak_used_bytes = used_bytes;
+    ledger->phase_peak_bytes = ledger->live_bytes;
+}
+
 void tally_phase_set(struct tally *tally, enum step_phase phase)
 {
     if (phase == tally->phase.now)
         return;
-    for (size_t i = tally->process_first_ledger; i < tally->ledger_count; i++) {
-        struct ledger *ledger = &tally->ledgers[i];
-        uint64_t *peak = &ledger->phase_peaks_bytes[tally->phase.now];
-
-        *peak = ledger->phase_peak_bytes > *peak ? ledger->phase_peak_bytes : *peak;
-        ledger->phase_peak_bytes = ledger->live_bytes;
-    }
+    for (size_t i = tally->process_first_ledger; i < tally->ledger_count; i++)
+        ledger_stretch_end(&tally->ledgers[i], tally->phase.now);
     if (tally->phase.now == PHASE_FORWARD && phase == PHASE_BACKWARD)
         forward_end(tally);
     tally->phase.now = phase;

@@ -245,6 +245,9 @@ void tally_process_end(struct tally *tally);
 void tally_phase_event(struct tally *tally, const struct thread_state *thread,
                        const struct event *event);
 void tally_phase_set(struct tally *tally, enum step_phase phase);
+/* Before the phase, what is reserved, or what is beside the blocks changes: the peak since the last
+ * such change is that of the phase, and may be what was used when most was reserved. */
+void ledger_stretch_end(struct ledger *ledger, enum step_phase phase);
 void tally_phases_release(struct tally *tally);
 
 /* tally_window.c */

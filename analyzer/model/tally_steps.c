@@ -245,7 +245,8 @@ static void step_begin(struct tally *tally, const struct event *event)
     for (size_t i = tally->process_first_ledger; i < tally->ledger_count; i++) {
         struct ledger *ledger = &tally->ledgers[i];
 
-        ledger->step_peak_bytes = ledger->phase_peak_bytes = ledger->live_bytes;
+        ledger_stretch_end(ledger, tally->phase.now);
+        ledger->step_peak_bytes = ledger->live_bytes;
         memset(ledger->phase_peaks_bytes, 0, sizeof(ledger->phase_peaks_bytes));
     }
     tally->phase.now = PHASE_OTHER;
@@ -321,6 +322,8 @@ void tally_process_end(struct tally *tally)
 {
     if (!tally->has_process)
         return;
+    for (size_t i = tally->process_first_ledger; i < tally->ledger_count; i++)
+        ledger_stretch_end(&tally->ledgers[i], tally->phase.now);
     if (MT_ASSERTS && tally_is_small(tally))
         tally_check(tally);
     tally->processes[tally->process].live_count = live_set_count(&tally->live);

@@ -2,12 +2,15 @@
 /*
  * Sums and peaks of a process begin anew: what comes before is read only to know who is alive.
  */
+#include <string.h>
+
 #include "tally_state.h"
 
 static void ledger_begin(struct ledger *ledger, const struct event *event)
 {
     ledger->peak_bytes = ledger->step_peak_bytes = ledger->live_bytes;
     ledger->phase_peak_bytes = ledger->live_bytes;
+    memset(ledger->phase_peaks_bytes, 0, sizeof(ledger->phase_peaks_bytes));
     ledger->peak_epoch++;
     ledger->peak_time_ns = event->time_ns;
     ledger->peak_group = ledger->peak_phase = ledger->peak_step = 0;
@@ -15,6 +18,7 @@ static void ledger_begin(struct ledger *ledger, const struct event *event)
     ledger->era_alloc_count = ledger->era_alloc_bytes = 0;
     ledger->reserved_peak_bytes = ledger->reserved_bytes;
     ledger->reserved_peak_time_ns = event->time_ns;
+    ledger->reserved_peak_used_bytes = 0;
     ledger->failed_count = 0;
 }
 

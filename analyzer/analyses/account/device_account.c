@@ -14,6 +14,7 @@
 #include "account_analyses.h"
 #include "driver_modules.h"
 #include "labels.h"
+#include "ledger_figures.h"
 #include "ledger_layers.h"
 #include "sentence.h"
 
@@ -72,12 +73,6 @@ static bool is_counted(const struct question *question, const struct ledger *led
            model_pool_at(question->model, ledger->pool)->family == lowest->family;
 }
 
-static uint64_t most_of(const struct ledger *ledger)
-{
-    return ledger->reserved_peak_bytes > ledger->peak_bytes ? ledger->reserved_peak_bytes
-                                                            : ledger->peak_bytes;
-}
-
 /* Bytes of all; table NULL: only counted. */
 static uint64_t add_pools(const struct question *question, struct report *report,
                           struct report_table *table, int32_t device, uint64_t used_bytes)
@@ -87,14 +82,18 @@ static uint64_t add_pools(const struct question *question, struct report *report
 
     for (size_t i = 0; i < tally_ledger_count(question->tally); i++) {
         const struct ledger *ledger = tally_ledger_at(question->tally, i);
+        uint64_t held_bytes;
 
-        if (ledger->device != device || !is_counted(question, ledger, lowest) || !most_of(ledger))
+        if (ledger->device != device || !is_counted(question, ledger, lowest))
+            continue;
+        held_bytes = ledger_figures_of(question, (uint16_t)i).held_bytes;
+        if (!held_bytes)
             continue;
         if (table)
             add_row(report, table, device,
-                    label_ledger(question, report_arena(report), (uint16_t)i), most_of(ledger),
+                    label_ledger(question, report_arena(report), (uint16_t)i), held_bytes,
                     used_bytes);
-        sum += most_of(ledger);
+        sum += held_bytes;
     }
     return sum;
 }

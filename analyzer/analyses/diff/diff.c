@@ -18,8 +18,8 @@
 #include "diff_order.h"
 #include "diff_spread.h"
 #include "labels.h"
+#include "ledger_figures.h"
 #include "ledger_layers.h"
-#include "pool_counter.h"
 #include "recording_notes.h"
 #include "sentence.h"
 #include "window_account.h"
@@ -190,13 +190,13 @@ static void judge_counters(const struct diff *diff, const struct diff_pair *pair
     changed->is_counted = !diff->is_steps;
     for (size_t i = 0; changed->is_counted && i < diff->join->side_count; i++) {
         const struct question *question = diff->join->sides[i].question;
+        struct ledger_figures figures = {0};
 
-        if (pair->ledgers[i] == DIFF_NO_LEDGER || !pool_counter_of(question, pair->ledgers[i])) {
-            changed->is_counted = false;
-            continue;
-        }
-        peak[i] = whole_peak_of(question, pair->ledgers[i]).bytes;
-        end[i] = whole_end_of(question, pair->ledgers[i]);
+        if (pair->ledgers[i] != DIFF_NO_LEDGER)
+            figures = ledger_figures_of(question, pair->ledgers[i]);
+        changed->is_counted = figures.has_counter;
+        peak[i] = figures.peak_bytes;
+        end[i] = figures.end_bytes;
     }
     if (!changed->is_counted)
         return;

@@ -9,11 +9,11 @@
 
 #include "labels.h"
 #include "leak_analyses.h"
+#include "ledger_figures.h"
 #include "ledger_layers.h"
 #include "ledger_order.h"
 #include "missing.h"
 #include "origins.h"
-#include "pool_counter.h"
 #include "sentence.h"
 #include "window_account.h"
 #include "window_say.h"
@@ -301,7 +301,7 @@ static int rank_of(const struct question *question, uint16_t ledger,
     int64_t growth = window_growth_bytes(account);
 
     return account->is_released_known &&
-                   growth < (int64_t)(whole_peak_of(question, ledger).bytes / share_least)
+                   growth < (int64_t)(ledger_figures_of(question, ledger).peak_bytes / share_least)
                ? RANK_NO_GROWTH
                : RANK_LEAKS;
 }

@@ -7,11 +7,11 @@
 
 #include "holders.h"
 #include "labels.h"
+#include "ledger_figures.h"
 #include "ledger_order.h"
 #include "missing.h"
 #include "origins.h"
 #include "peak_analyses.h"
-#include "pool_counter.h"
 
 enum { detailed_ledgers = 3 };
 
@@ -33,7 +33,7 @@ static void add_holders(const struct question *question, struct report *report, 
         report_text(report, "Who held %s at its peak%s", label,
                     label_in_step(question, texts, ledger->process, ledger->peak_step)),
         NULL);
-    uint64_t whole_bytes = whole_peak_of(question, index).bytes, rest_bytes = 0;
+    uint64_t whole_bytes = ledger_figures_of(question, index).peak_bytes, rest_bytes = 0;
     size_t shown = rows_shown(question, count);
 
     for (size_t i = 0; i < shown; i++) {
@@ -82,12 +82,12 @@ static void add_peaks(const struct question *question, struct report *report, co
     for (size_t i = 0; i < shown; i++) {
         const struct ledger *ledger = tally_ledger_at(question->tally, order[i]);
         bool has_steps = tally_process_at(question->tally, ledger->process).step_count > 0;
-        struct whole_peak whole = whole_peak_of(question, order[i]);
+        struct ledger_figures figures = ledger_figures_of(question, order[i]);
         const struct field fields[] = {
             {"ledger", "ledger",
              value_text(label_ledger(question, report_arena(report), order[i]))},
             {"counted_peak_bytes", "as the pool counts",
-             whole.is_counted ? value_bytes(whole.bytes) : value_none()},
+             figures.is_counted ? value_bytes(figures.peak_bytes) : value_none()},
             {"peak_bytes", "peak", value_bytes(ledger->peak_bytes)},
             {"peak_count", "blocks", value_count(ledger->peak_count)},
             {"peak_ns", "at", value_time(ledger->peak_time_ns)},
@@ -109,14 +109,14 @@ static void add_peaks(const struct question *question, struct report *report, co
 /* Of what the pool counts: what was seen being made, and what the source only tells as a sum. The
  * two need not have been highest at the same moment. */
 static const char *parts_of(struct report *report, const struct ledger *ledger,
-                            struct whole_peak whole)
+                            const struct ledger_figures *figures)
 {
     const char *older = label_size(report_arena(report), ledger->older_beside_bytes);
 
-    if (whole.is_counted)
+    if (figures->is_counted)
         return report_text(
             report, ": up to %s made in the recording%s",
-            label_size(report_arena(report), ledger->peak_bytes),
+            label_size(report_arena(report), figures->seen_peak_bytes),
             ledger->older_beside_bytes ? report_text(report, ", up to %s older", older) : "");
     if (!ledger->older_beside_bytes)
         return "";
@@ -169,14 +169,14 @@ static void say_peak(const struct question *question, struct report *report, uin
 {
     struct arena *texts = report_arena(report);
     const struct ledger *ledger = tally_ledger_at(question->tally, index);
-    struct whole_peak whole = whole_peak_of(question, index);
+    struct ledger_figures figures = ledger_figures_of(question, index);
 
-    report_verdict(report, RANK_PEAK, "PEAK: %s of %s%s%s, %s%s%s.", label_size(texts, whole.bytes),
-                   label_ledger(question, texts, index),
-                   whole.is_counted ? " as the pool counts" : "",
-                   label_in_step(question, texts, ledger->process, ledger->peak_step),
-                   label_moment(question, texts, whole.time_ns), parts_of(report, ledger, whole),
-                   holders_words(question, report, holders, count, whole.bytes));
+    report_verdict(
+        report, RANK_PEAK, "PEAK: %s of %s%s%s, %s%s%s.", label_size(texts, figures.peak_bytes),
+        label_ledger(question, texts, index), figures.is_counted ? " as the pool counts" : "",
+        label_in_step(question, texts, ledger->process, ledger->peak_step),
+        label_moment(question, texts, figures.peak_ns), parts_of(report, ledger, &figures),
+        holders_words(question, report, holders, count, figures.peak_bytes));
 }
 
 void analyse_peak(const struct question *question, struct report *report)

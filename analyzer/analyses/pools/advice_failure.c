@@ -6,6 +6,7 @@
 
 #include "failed_request.h"
 #include "labels.h"
+#include "ledger_figures.h"
 
 /* Times what the whole device had in use. */
 enum { absurd_times = 16 };
@@ -29,9 +30,7 @@ static uint64_t most_held(const struct evidence *evidence)
 
     for (size_t i = 0; i < tally_ledger_count(tally); i++) {
         const struct ledger *ledger = tally_ledger_at(tally, i);
-        uint64_t held_bytes = ledger->reserved_peak_bytes > ledger->peak_bytes
-                                  ? ledger->reserved_peak_bytes
-                                  : ledger->peak_bytes;
+        uint64_t held_bytes = ledger_figures_of(evidence->question, (uint16_t)i).held_bytes;
 
         if (ledger->process == failed->process && ledger->device == failed->device &&
             held_bytes > most_bytes)

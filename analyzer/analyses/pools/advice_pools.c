@@ -8,6 +8,7 @@
 #include "category.h"
 #include "fragments.h"
 #include "labels.h"
+#include "ledger_figures.h"
 #include "pool_rules.h"
 #include "segment_pins.h"
 #include "sentence.h"
@@ -131,7 +132,9 @@ static void look_for_cache(const struct rule *rule, const struct evidence *evide
     for (size_t i = 0; evidence->fragments && i < evidence->fragments->count; i++) {
         const struct fragment_ledger *ledger = &evidence->fragments->ledgers[i];
         const struct ledger *row = tally_ledger_at(question->tally, ledger->ledger);
-        uint64_t highest_bytes = row->peak_bytes + row->older_beside_bytes;
+        struct ledger_figures figures = ledger_figures_of(question, ledger->ledger);
+        uint64_t highest_bytes =
+            figures.peak_bytes + (figures.has_counter ? 0 : row->older_beside_bytes);
         uint64_t unused_bytes =
             row->reserved_peak_bytes > highest_bytes ? row->reserved_peak_bytes - highest_bytes : 0;
         bool is_modelled = what_if_is_for(question, row);

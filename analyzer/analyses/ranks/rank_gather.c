@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "hash.h"
+#include "ledger_figures.h"
 #include "origins.h"
-#include "pool_counter.h"
 #include "rank_gather_parts.h"
 
 /* --- names ------------------------------------------------------------------------------------ */
@@ -162,7 +162,7 @@ static void gather_ledger(struct gathering *gathering, uint16_t index)
 {
     const struct question *question = gathering->question;
     const struct ledger *ledger = tally_ledger_at(question->tally, index);
-    struct whole_peak peak = whole_peak_of(question, index);
+    struct ledger_figures figures = ledger_figures_of(question, index);
     struct summary *summary = gathering->summary;
     struct tally_process process = tally_process_at(question->tally, ledger->process);
     size_t row = gathered_row(gathering, SUMMARY_ledgers,
@@ -173,15 +173,17 @@ static void gather_ledger(struct gathering *gathering, uint16_t index)
     summary_put_text(summary, COLUMN_ledgers_name, row,
                      label_ledger(question, &gathering->arena, index));
     summary_put(summary, COLUMN_ledgers_is_memory, row, ledger->kind == LEDGER_MEMORY);
-    summary_put(summary, COLUMN_ledgers_peak_bytes, row, peak.bytes);
-    summary_put(summary, COLUMN_ledgers_peak_time_ns, row, peak.time_ns);
+    summary_put(summary, COLUMN_ledgers_peak_bytes, row, figures.peak_bytes);
+    summary_put(summary, COLUMN_ledgers_peak_time_ns, row, figures.peak_ns);
     if (process.step_count)
         summary_put(summary, COLUMN_ledgers_peak_step, row,
                     step_number(question->tally, ledger->process, ledger->peak_step));
-    summary_put(summary, COLUMN_ledgers_seen_peak_bytes, row, ledger->peak_bytes);
+    summary_put(summary, COLUMN_ledgers_seen_peak_bytes, row, figures.seen_peak_bytes);
     if (ledger->has_reserved)
         summary_put(summary, COLUMN_ledgers_reserved_peak_bytes, row, ledger->reserved_peak_bytes);
-    summary_put(summary, COLUMN_ledgers_end_bytes, row, whole_end_of(question, index));
+    if (figures.has_reserved)
+        summary_put(summary, COLUMN_ledgers_reserved_unused_bytes, row, figures.unused_bytes);
+    summary_put(summary, COLUMN_ledgers_end_bytes, row, figures.end_bytes);
     if (process.ended_step_count > 1)
         summary_put(summary, COLUMN_ledgers_growth_bytes_per_step, row,
                     gathered_growth(question, index));

@@ -8,6 +8,7 @@
 
 #include "advice_rules.h"
 #include "labels.h"
+#include "ledger_figures.h"
 
 enum {
     buffers_percent = 5,    /* of what the driver counts for the process */
@@ -106,19 +107,18 @@ static void look_for_workspace(const struct rule *rule, const struct evidence *e
 
     for (size_t i = 0; i < tally_ledger_count(tally); i++) {
         const struct ledger *ledger = tally_ledger_at(tally, i);
-        uint64_t held_bytes = ledger->reserved_peak_bytes > ledger->peak_bytes
-                                  ? ledger->reserved_peak_bytes
-                                  : ledger->peak_bytes;
+        uint64_t held_bytes = ledger_figures_of(question, (uint16_t)i).held_bytes;
         uint64_t most_bytes = 0;
 
         if (model_pool_at(question->model, ledger->pool)->role != POOL_ROLE_WORKSPACE)
             continue;
         for (size_t k = 0; k < tally_ledger_count(tally); k++) {
             const struct ledger *other = tally_ledger_at(tally, k);
+            uint64_t peak_bytes = ledger_figures_of(question, (uint16_t)k).peak_bytes;
 
             if (other->process == ledger->process && other->device == ledger->device &&
-                other->peak_bytes > most_bytes)
-                most_bytes = other->peak_bytes;
+                peak_bytes > most_bytes)
+                most_bytes = peak_bytes;
         }
         if (percent_of(held_bytes, most_bytes) < workspace_percent)
             continue;
