@@ -113,8 +113,24 @@ const struct suppression *gate_suppression_of(const struct gate *gate, const cha
                                               const struct symbol_frame *frames,
                                               size_t frame_count);
 
-/* summary_leaks.c: adds the leaks of a repeat that are over the limit. */
-void summary_leaks_find(const struct gate *gate, struct gate_verdict *verdict, size_t repeat);
+/* How a leak stands to the limits of the policy. */
+enum leak_standing { LEAK_WITHIN, LEAK_OVER, LEAK_UNRATED };
+/* rate_bytes 0: not known; it is not lower than least_rate_bytes. */
+enum leak_standing leak_standing_of(const struct policy *policy, uint64_t rate_bytes,
+                                    uint64_t least_rate_bytes);
+
+/* What does not fail, of all recordings. */
+struct leaks_found {
+    size_t judged_count;
+    size_t within_count, unrated_count;
+    const char *within, *unrated; /* the first of these, as a sentence */
+    bool is_by_stacks;            /* of one of them */
+};
+void leaks_found_note(struct leaks_found *found, enum leak_standing standing, const char *words);
+
+/* summary_leaks.c: adds the leaks of a repeat that are over the limit; notes the others. */
+void summary_leaks_find(const struct gate *gate, struct gate_verdict *verdict, size_t repeat,
+                        struct leaks_found *found);
 
 /* judge_limits.c, judge_leaks.c */
 void judge_limits(const struct gate *gate, struct gate_verdict *verdict);

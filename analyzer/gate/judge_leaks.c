@@ -101,18 +101,29 @@ static void add_leak(const struct gate *gate, struct gate_verdict *verdict, size
         row->suppression = suppression_of(gate, question, leak->who);
 }
 
-/* How a leak stands to the limits of the policy. */
-enum leak_standing { LEAK_WITHIN, LEAK_OVER, LEAK_UNRATED };
-
 /* Of one whose turns are not known, nobody knows the rate: it is over where it would be so however
  * its loop turned. */
 static enum leak_standing standing_of(const struct policy *policy, const struct leak *leak)
 {
     if (leak->row && leak->row->judgement.trend.rise_chance > policy->leak.chance_max)
         return LEAK_WITHIN;
-    if (leak->rate_bytes)
-        return leak->rate_bytes >= policy->leak.slope_min ? LEAK_OVER : LEAK_WITHIN;
-    return leak->least_rate_bytes >= policy->leak.slope_min ? LEAK_OVER : LEAK_UNRATED;
+    return leak_standing_of(policy, leak->rate_bytes, leak->least_rate_bytes);
+}
+
+enum leak_standing leak_standing_of(const struct policy *policy, uint64_t rate_bytes,
+                                    uint64_t least_rate_bytes)
+{
+    if (rate_bytes)
+        return rate_bytes >= policy->leak.slope_min ? LEAK_OVER : LEAK_WITHIN;
+    return least_rate_bytes >= policy->leak.slope_min ? LEAK_OVER : LEAK_UNRATED;
+}
+
+void leaks_found_note(struct leaks_found *found, enum leak_standing standing, const char *words)
+{
+    if (standing == LEAK_WITHIN && !found->within_count++)
+        found->within = words;
+    else if (standing == LEAK_UNRATED && !found->unrated_count++)
+        found->unrated = words;
 }
 
 static void find_caches(const struct gate *gate, struct gate_verdict *verdict, size_t repeat,
@@ -137,14 +148,6 @@ static void find_caches(const struct gate *gate, struct gate_verdict *verdict, s
     }
 }
 
-/* What else there is: of all recordings. */
-struct leaks_found {
-    size_t judged_count;
-    size_t within_count, unrated_count;
-    const char *within, *unrated; /* the first of these, as a sentence */
-    bool is_by_stacks;            /* of one of them */
-};
-
 static void find_leaks(const struct gate *gate, struct gate_verdict *verdict, size_t repeat,
                        const struct verdict *judged, struct leaks_found *found)
 {
@@ -159,10 +162,8 @@ static void find_leaks(const struct gate *gate, struct gate_verdict *verdict, si
 
         if (standing == LEAK_OVER)
             add_leak(gate, verdict, repeat, leak, words);
-        else if (standing == LEAK_WITHIN && !found->within_count++)
-            found->within = words;
-        else if (standing == LEAK_UNRATED && !found->unrated_count++)
-            found->unrated = words;
+        else
+            leaks_found_note(found, standing, words);
     }
     if (!gate->policy->leak.allows_caches)
         find_caches(gate, verdict, repeat, judged);
@@ -277,11 +278,11 @@ static void tell_passed(const struct gate *gate, struct gate_verdict *verdict, c
     gate_add(verdict, &row);
 }
 
-static void tell_no_leak(const struct gate *gate, struct gate_verdict *verdict,
-                         const struct leaks_found *found)
+/* no_leak: what is said where there is none. */
+static void tell_no_failure(const struct gate *gate, struct gate_verdict *verdict,
+                            const struct leaks_found *found, const char *no_leak)
 {
     struct arena *texts = &verdict->arena;
-    struct judged_steps steps = growth_longest_steps(&gate->recordings[0].question);
 
     if (found->unrated_count)
         tell_unsure(gate, verdict,
@@ -293,16 +294,21 @@ static void tell_no_leak(const struct gate *gate, struct gate_verdict *verdict,
         tell_passed(gate, verdict,
                     sentence(texts, "%s, within the limits of [leak]; the first: %s",
                              label_counted(texts, found->within_count, "leak"), found->within));
-    else if (found->is_by_stacks)
-        tell_passed(gate, verdict,
-                    sentence(texts,
-                             "no leak: %zu stacks that allocate to the end judged, none leaves "
-                             "much",
-                             found->judged_count));
     else
-        tell_passed(gate, verdict,
-                    sentence(texts, "no leak in steps %" PRIu32 " to %" PRIu32 ": %zu sites judged",
-                             steps.warm_up + 1, steps.last, found->judged_count));
+        tell_passed(gate, verdict, no_leak);
+}
+
+static const char *no_leak_words(const struct gate *gate, struct arena *texts,
+                                 const struct leaks_found *found)
+{
+    struct judged_steps steps = growth_longest_steps(&gate->recordings[0].question);
+
+    if (found->is_by_stacks)
+        return sentence(texts,
+                        "no leak: %zu stacks that allocate to the end judged, none leaves much",
+                        found->judged_count);
+    return sentence(texts, "no leak in steps %" PRIu32 " to %" PRIu32 ": %zu sites judged",
+                    steps.warm_up + 1, steps.last, found->judged_count);
 }
 
 static void tell_unused(const struct gate *gate, struct gate_verdict *verdict)
@@ -504,7 +510,7 @@ static void judge_read(const struct gate *gate, struct gate_verdict *verdict,
         if (doubt)
             tell_unsure(gate, verdict, doubt);
         else
-            tell_no_leak(gate, verdict, &found);
+            tell_no_failure(gate, verdict, &found, no_leak_words(gate, &verdict->arena, &found));
     }
     tell_unused(gate, verdict);
 }
@@ -542,9 +548,10 @@ static void judge_summaries(const struct gate *gate, struct gate_verdict *verdic
 {
     size_t told_before = told_count(verdict);
     const char *unjudged = unjudged_of(gate);
+    struct leaks_found found = {0};
 
     for (size_t i = 0; i < gate->recording_count; i++)
-        summary_leaks_find(gate, verdict, i);
+        summary_leaks_find(gate, verdict, i, &found);
     tell_leaks(gate, verdict);
     tell_unused(gate, verdict);
     if (told_count(verdict) > told_before)
@@ -554,9 +561,9 @@ static void judge_summaries(const struct gate *gate, struct gate_verdict *verdic
                     sentence(&verdict->arena, "leaks cannot be judged on %s", unjudged));
         return;
     }
-    tell_passed(gate, verdict,
-                sentence(&verdict->arena, "no leak on any rank: %zu sites judged",
-                         gate->recordings[0].judged_count));
+    tell_no_failure(gate, verdict, &found,
+                    sentence(&verdict->arena, "no leak on any rank: %zu sites judged",
+                             gate->recordings[0].judged_count));
 }
 
 void judge_leaks(const struct gate *gate, struct gate_verdict *verdict)

@@ -149,7 +149,8 @@ static int32_t device_of(const struct devices *devices, size_t finding)
 /* --- leaks, and caches that grow ---------------------------------------------------------------
  */
 
-static void find_leaks(const struct gate *gate, struct gate_verdict *verdict, size_t repeat)
+static void find_leaks(const struct gate *gate, struct gate_verdict *verdict, size_t repeat,
+                       struct leaks_found *found)
 {
     const struct summary *summary = gate->recordings[repeat].summary;
     struct devices devices;
@@ -165,11 +166,16 @@ static void find_leaks(const struct gate *gate, struct gate_verdict *verdict, si
             .repeat = repeat,
         };
 
-        if (strcmp(summary_text_at(summary, COLUMN_findings_kind, row), "leak") == 0 &&
-            (!summary_has(summary, COLUMN_findings_growth_bytes_per_step, row) ||
-             seen.growth >= gate->policy->leak.slope_min))
+        enum leak_standing standing = leak_standing_of(gate->policy, seen.growth, 0);
+
+        if (strcmp(summary_text_at(summary, COLUMN_findings_kind, row), "leak") != 0)
+            continue;
+        if (standing == LEAK_OVER)
             see(gate, verdict, &seen, device_of(&devices, row),
                 summary_text_at(summary, COLUMN_findings_site_key, row));
+        else
+            leaks_found_note(found, standing,
+                             summary_text_at(summary, COLUMN_findings_sentence, row));
     }
     devices_release(&devices);
 }
@@ -195,9 +201,10 @@ static void find_caches(const struct gate *gate, struct gate_verdict *verdict, s
     }
 }
 
-void summary_leaks_find(const struct gate *gate, struct gate_verdict *verdict, size_t repeat)
+void summary_leaks_find(const struct gate *gate, struct gate_verdict *verdict, size_t repeat,
+                        struct leaks_found *found)
 {
-    find_leaks(gate, verdict, repeat);
+    find_leaks(gate, verdict, repeat, found);
     if (!gate->policy->leak.allows_caches)
         find_caches(gate, verdict, repeat);
 }

@@ -123,11 +123,11 @@ static void add_leak(struct gathering *gathering, const struct leak *leak)
                      gathered_site_key(gathering, leak->who));
     summary_put_text(summary, COLUMN_findings_site, row, leak->name);
     summary_put(summary, COLUMN_findings_bytes, row, leak->bytes);
-    if (!leak->row)
-        return;
-    summary_put(summary, COLUMN_findings_growth_bytes_per_step, row, leak->rate_bytes);
-    summary_put(summary, COLUMN_findings_first_step, row,
-                step_number(question->tally, leak->process, leak->row->first_step));
+    if (leak->rate_bytes)
+        summary_put(summary, COLUMN_findings_growth_bytes_per_step, row, leak->rate_bytes);
+    if (leak->row)
+        summary_put(summary, COLUMN_findings_first_step, row,
+                    step_number(question->tally, leak->process, leak->row->first_step));
 }
 
 /* How much of each process was judged, and why not all of it. */
