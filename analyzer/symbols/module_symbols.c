@@ -14,7 +14,10 @@
 #include "symbol_cache.h"
 #include "text_builder.h"
 
-enum { sources_most = 2 };
+enum {
+    sources_most = 3,
+    FINDERS = 1 /* another number when the same files give other names: caches are made anew */
+};
 
 /* The symbols of one file, by path and build-id; the same for all processes. */
 struct symbol_file {
@@ -188,7 +191,7 @@ static void file_find(struct module_symbols *modules, struct symbol_file *file)
         file_forget_told(file);
     if (file->found.debug || file->found.module)
         file->cache = symbol_cache_open(
-            recorded, origin_of(file->found.debug, origin_of(file->found.module, 0)));
+            recorded, origin_of(file->found.debug, origin_of(file->found.module, FINDERS)));
     if (path[0] == '/' && !file->found.debug && !file->found.module && !file->told)
         note_missing(modules, file, file->found.is_changed);
 }
@@ -210,8 +213,10 @@ static void file_open(struct module_symbols *modules, struct symbol_file *file)
         file->found.debug && !source_open(file, &isolated_dwarf_source, file->found.debug);
     if (file->is_damaged && file->found.module)
         note_no_debug_data(modules);
-    if (!source_open(file, &elf_symbol_source, file->found.debug))
-        source_open(file, &elf_symbol_source, file->found.module);
+    if (source_open(file, &elf_symbol_source, file->found.debug))
+        return;
+    source_open(file, &elf_symbol_source, file->found.module);
+    source_open(file, &interpreter_symbol_source, file->found.module);
 }
 
 static int address_compare(const void *left, const void *right)
