@@ -36,10 +36,16 @@ struct naming {
 
 /* --- names ----------------------------------------------------------------------------------- */
 
+/* A part of several functions is of the first. */
 static void name_code(struct naming *naming, const char *name, const struct image_function *code)
 {
-    if (naming->symbols->count < NAMED_MAX)
-        naming->symbols->rows[naming->symbols->count++] = (struct named_function){name, *code};
+    struct interpreter_symbols *symbols = naming->symbols;
+
+    for (size_t i = 0; i < symbols->count; i++)
+        if (symbols->rows[i].code.address == code->address)
+            return;
+    if (symbols->count < NAMED_MAX)
+        symbols->rows[symbols->count++] = (struct named_function){name, *code};
 }
 
 /* The compiler moves what seldom runs away from its function. */
