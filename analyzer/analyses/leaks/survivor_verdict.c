@@ -410,6 +410,18 @@ static void say_garbage(const struct question *question, struct report *report,
         leak_who(question, report_arena(report), who_has_most(process, garbage_bytes)));
 }
 
+static void say_unnamed(const struct question *question, struct report *report,
+                        const struct survivor_process *process)
+{
+    report_verdict(
+        report, RANK_LEAKS,
+        "MAY BE A LEAK: %s stay, most of it of %s. Functions of the interpreter have no names "
+        "here, so whether a collection or a bounded cache would let it go is not knowable. "
+        "Analyse it where the interpreter is, or with its debug data.",
+        label_size(report_arena(report), process->garbage_bytes),
+        leak_who(question, report_arena(report), who_has_most(process, garbage_bytes)));
+}
+
 /* What is no leak yet. */
 static void say_remarks(const struct question *question, struct report *report,
                         const struct survivor_process *process)
@@ -536,7 +548,9 @@ static void say_turns(const struct question *question, struct report *report,
     for (size_t i = 0; i < survivors->process_count; i++) {
         const struct survivor_process *process = &survivors->processes[i];
 
-        if (survivors_may_be_garbage(process))
+        if (survivors_may_be_garbage(process) && process->lacks_names)
+            say_unnamed(question, report, process);
+        else if (survivors_may_be_garbage(process))
             say_garbage(question, report, process);
         else if (survivors_are_undecided(process))
             say_fading(question, report, process);
