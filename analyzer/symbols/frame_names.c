@@ -9,6 +9,7 @@
 
 #include "hash.h"
 #include "list.h"
+#include "looked_for.h"
 #include "readable_name.h"
 #include "site_identity.h"
 #include "stack_traits.h"
@@ -192,16 +193,33 @@ static struct return_place place_of(const struct model_frame *frame,
     return (struct return_place){module, frame->process, frame->address, frame->time_ns};
 }
 
+/* An interpreter may have a function there that rules look for. */
+static bool is_unknowable(struct frame_names *names, const struct return_place *place,
+                          const struct named_frames *frames)
+{
+    if (!frames->count || *frames->rows[0].function || frames->class != CLASS_INTERPRETER)
+        return false;
+    for (size_t i = 0; i < looked_for_count; i++)
+        if (module_symbols_knows(names->modules, place, names_looked_for[i]) ==
+            EVIDENCE_NOT_KNOWABLE)
+            return true;
+    return false;
+}
+
 struct named_frames frame_names_at(struct frame_names *names, const struct model_frame *frame,
                                    const struct model_module *module)
 {
     const struct return_place place = place_of(frame, module);
     struct address_names found;
+    struct named_frames frames;
 
     if (frame->function || frame->file || frame->module || !frame->address)
         return name_text(names, frame);
     module_symbols_find(names->modules, &place, &found);
-    return name_symbols(names, &found);
+    frames = name_symbols(names, &found);
+    if (is_unknowable(names, &place, &frames))
+        frames.traits |= STACK_IS_UNNAMED;
+    return frames;
 }
 
 /* All addresses of all stacks are about to be asked for. */

@@ -10,11 +10,15 @@
 
 #include "hash.h"
 #include "list.h"
+#include "looked_for.h"
 #include "readable_name.h"
 #include "symbol_cache.h"
 #include "text_builder.h"
 
-enum { sources_most = 2 };
+enum {
+    sources_most = 3,
+    FINDERS = 1 /* another number when the same files give other names: caches are made anew */
+};
 
 /* The symbols of one file, by path and build-id; the same for all processes. */
 struct symbol_file {
@@ -188,7 +192,7 @@ static void file_find(struct module_symbols *modules, struct symbol_file *file)
         file_forget_told(file);
     if (file->found.debug || file->found.module)
         file->cache = symbol_cache_open(
-            recorded, origin_of(file->found.debug, origin_of(file->found.module, 0)));
+            recorded, origin_of(file->found.debug, origin_of(file->found.module, FINDERS)));
     if (path[0] == '/' && !file->found.debug && !file->found.module && !file->told)
         note_missing(modules, file, file->found.is_changed);
 }
@@ -210,8 +214,10 @@ static void file_open(struct module_symbols *modules, struct symbol_file *file)
         file->found.debug && !source_open(file, &isolated_dwarf_source, file->found.debug);
     if (file->is_damaged && file->found.module)
         note_no_debug_data(modules);
-    if (!source_open(file, &elf_symbol_source, file->found.debug))
-        source_open(file, &elf_symbol_source, file->found.module);
+    if (source_open(file, &elf_symbol_source, file->found.debug))
+        return;
+    source_open(file, &elf_symbol_source, file->found.module);
+    source_open(file, &interpreter_symbol_source, file->found.module);
 }
 
 static int address_compare(const void *left, const void *right)
@@ -341,6 +347,47 @@ void module_symbols_find(struct module_symbols *modules, const struct return_pla
         found->count = find_in(modules, file, found->link_address - 1, found->symbols);
 }
 
+/* The first of the sources that knows. */
+static enum evidence_value file_knows(struct module_symbols *modules, struct symbol_file *file,
+                                      const char *name, uint64_t *address)
+{
+    enum evidence_value known = EVIDENCE_NOT_KNOWABLE;
+
+    file_open(modules, file);
+    for (size_t i = 0; known == EVIDENCE_NOT_KNOWABLE && i < file->opened_count; i++)
+        if (file->opened[i].source->knows)
+            known = file->opened[i].source->knows(file->opened[i].state, name, address);
+    return known;
+}
+
+enum evidence_value module_symbols_knows(struct module_symbols *modules,
+                                         const struct return_place *place, const char *name)
+{
+    const struct model_module *module = module_of(modules, place);
+    struct symbol_file *file = module ? file_of(modules, module) : NULL;
+    uint64_t address;
+
+    if (!file)
+        return EVIDENCE_NOT_KNOWABLE;
+    if (!file->told)
+        return file_knows(modules, file, name, &address);
+    if (symbol_cache_has_name(file->told, name))
+        return EVIDENCE_YES;
+    return symbol_cache_has_lines(file->told) ? EVIDENCE_NO : EVIDENCE_NOT_KNOWABLE;
+}
+
+/* So that it stays known, also of what made no block in this recording. */
+static void keep_looked_for(struct module_symbols *modules, struct symbol_file *file)
+{
+    for (size_t i = 0; i < looked_for_count; i++) {
+        struct symbol symbol = {.name = names_looked_for[i]};
+        uint64_t address;
+
+        if (file_knows(modules, file, symbol.name, &address) == EVIDENCE_YES)
+            symbol_cache_add(file->kept, address, &symbol, 1);
+    }
+}
+
 void module_symbols_keep(struct module_symbols *modules, const struct return_place *place,
                          const char *folder)
 {
@@ -352,9 +399,11 @@ void module_symbols_keep(struct module_symbols *modules, const struct return_pla
 
     if (!file || file->told || place->address <= module->bias)
         return;
-    if (!file->kept)
+    if (!file->kept) {
         file->kept =
             symbol_cache_open_in(folder, (struct build_id){file->build_id, file->build_id_bytes});
+        keep_looked_for(modules, file);
+    }
     address = place->address - module->bias - 1;
     count = find_in(modules, file, address, symbols);
     if (count)

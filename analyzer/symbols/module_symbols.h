@@ -55,6 +55,13 @@ void module_symbols_expect(struct module_symbols *modules, const struct return_p
 void module_symbols_find(struct module_symbols *modules, const struct return_place *place,
                          struct address_names *found);
 
+/*
+ * Whether the module of this place has a function of that name. Not knowable: it may, but its names
+ * are lost, or it is not here and nobody kept them.
+ */
+enum evidence_value module_symbols_knows(struct module_symbols *modules,
+                                         const struct return_place *place, const char *name);
+
 /* Puts the names of this place into a folder, where module_symbols_init() with that folder finds
  * them when the file itself is another one, or gone. They are written at the release. */
 void module_symbols_keep(struct module_symbols *modules, const struct return_place *place,

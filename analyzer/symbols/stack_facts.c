@@ -44,6 +44,13 @@ bool is_inside_operator(bool was_inside, enum frame_class class)
     return class == CLASS_OPERATOR || (was_inside && frame_classes[class].is_plumbing);
 }
 
+/* Without a name, only what Python calls, or what ends it, may be what rules look for. */
+static unsigned traits_inside(unsigned outer, unsigned traits)
+{
+    return outer & (STACK_IS_PYTHON | STACK_IS_ENDING) ? traits
+                                                       : traits & ~(unsigned)STACK_IS_UNNAMED;
+}
+
 /* Of the frame of this stack, to what is known of its caller's. */
 static void fact_add(const struct stack_facts *facts, uint32_t stack, struct stack_fact *fact)
 {
@@ -64,7 +71,7 @@ static void fact_add(const struct stack_facts *facts, uint32_t stack, struct sta
         fact->python = stack;
     for (size_t i = frames.count; i-- > 0;)
         fact->is_operator = is_inside_operator(fact->is_operator, frames.rows[i].class);
-    fact->traits |= frames.traits;
+    fact->traits |= traits_inside(fact->traits, frames.traits);
     fact->depth = depth < STACK_DEPTH_MOST ? (unsigned)depth : STACK_DEPTH_MOST;
 }
 

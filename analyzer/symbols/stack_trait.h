@@ -20,7 +20,9 @@ enum stack_trait {
     STACK_IS_FLUSHING = 1024, /* an interpreter's threads and exit handlers are over */
     STACK_IS_SWEEPING = 2048, /* its collector runs */
     STACK_IS_SWEPT = 8192,    /* the program told it to, and may have been answered */
-    STACK_IS_PLAIN = 4096     /* what it makes refers to nothing, so no cycle is of such alone */
+    STACK_IS_PLAIN = 4096,    /* what it makes refers to nothing, so no cycle is of such alone */
+    STACK_IS_UNNAMED = 16384  /* a function of the interpreter in it may be any that rules look for:
+                                 what the others do not say of it is not knowable */
 };
 
 /* Any of these tells something of how an interpreter ends. */

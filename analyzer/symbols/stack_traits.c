@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "hash.h"
+#include "looked_for.h"
 
 struct native_trait {
     const char *function;
@@ -42,6 +43,11 @@ static const struct native_trait native_traits[] = {
     {"_PyObject_Realloc", STACK_IS_POOLED},
     {"new_arena", STACK_IS_POOLED},
 };
+
+/* Where one of these is not known, a frame without a name may be of it. */
+const char *const names_looked_for[] = {"finalize_modules", "flush_std_files", "gc_collect",
+                                        "bounded_lru_cache_wrapper"};
+const size_t looked_for_count = sizeof(names_looked_for) / sizeof(names_looked_for[0]);
 
 /* How the names of several begin. */
 static const struct native_trait starts[] = {

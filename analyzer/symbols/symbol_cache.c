@@ -197,6 +197,14 @@ bool symbol_cache_has_lines(const struct symbol_cache *cache)
     return false;
 }
 
+bool symbol_cache_has_name(const struct symbol_cache *cache, const char *name)
+{
+    for (uint32_t i = 0; i < cache->header->frame_count; i++)
+        if (strcmp(cache->texts + cache->frames[i].name, name) == 0)
+            return true;
+    return false;
+}
+
 static const char *text_at(const struct symbol_cache *cache, uint32_t offset)
 {
     return offset ? cache->texts + offset : NULL;

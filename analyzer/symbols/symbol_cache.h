@@ -41,6 +41,9 @@ bool symbol_cache_is_filled(const struct symbol_cache *cache);
 /* Its names came with debug data: some have a file. */
 bool symbol_cache_has_lines(const struct symbol_cache *cache);
 
+/* It has this name for some address. */
+bool symbol_cache_has_name(const struct symbol_cache *cache, const char *name);
+
 /* Whether the address is known; *count may then be 0. Texts live until the cache is closed. */
 bool symbol_cache_find(const struct symbol_cache *cache, uint64_t address, struct symbol *found,
                        size_t most, size_t *count);

@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "elf_file.h"
+#include "evidence_value.h"
 
 /* Functions at one address; more are cut off outside. */
 enum { INLINED_MOST = 32 };
@@ -45,9 +46,16 @@ struct symbol_source {
      * each other. NULL: no difference.
      */
     void (*expect)(void *state, const uint64_t *addresses, size_t count);
+    /*
+     * Whether the file has a function of this name, and where it begins. Not knowable where it may
+     * have one whose name is lost. NULL: names are not what it knows.
+     */
+    enum evidence_value (*knows)(void *state, const char *name, uint64_t *address);
 };
 
 /* The isolated one is the same in a process of its own, which hostile data may crash. */
 extern const struct symbol_source elf_symbol_source, dwarf_symbol_source, isolated_dwarf_source;
+/* Names that rules look for, of a CPython that was stripped of them. */
+extern const struct symbol_source interpreter_symbol_source;
 
 #endif

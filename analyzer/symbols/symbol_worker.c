@@ -406,4 +406,4 @@ static enum symbol_open_result worker_open(const char *path, struct build_id rec
 }
 
 const struct symbol_source isolated_dwarf_source = {"dwarf, isolated", worker_open, worker_find,
-                                                    worker_close, worker_expect};
+                                                    worker_close, worker_expect, NULL};

@@ -31,6 +31,7 @@ DOUBTS = [(word, re.compile(pattern)) for word, pattern in [
     ("hidden", r"CPython's own allocator made"),
     ("unseen", r"that no recorded block explains|by what no recorded block explains"),
     ("loop", r"a loop of .{1,40} ended|a loop ended before the program did"),
+    ("names", r"Functions of the interpreter have no names|functions of the interpreter have no names"),
     ("turns", r"MAY BE A LEAK|MAY BE A CACHE that still fills|MAY BE GARBAGE|what stays may be a leak, a cache"),
     ("waiting", r"an exit handler lets go|a leak that an exit handler frees"),
     ("rise", r"and no stack alone tells why"),

@@ -111,6 +111,7 @@ static void group_begin(struct survivor_rows *rows, uint32_t group, uint16_t led
 
     rows->groups[group].traits = (uint16_t)shape.traits;
     rows->current.hides_objects |= (shape.traits & STACK_IS_POOLED) != 0;
+    rows->current.lacks_names |= (shape.traits & STACK_IS_UNNAMED) != 0;
     rows->current.sees_objects |= is_of_objects(question, ledger);
     if (detail->is_older || shape.traits & STACK_IS_ENDING || !is_judged(rows, ledger))
         rows->groups[group].row = not_judged;

@@ -46,6 +46,7 @@ struct survivor_row {
 /* Of the process that is read. */
 struct survivor_current {
     bool has_begun, is_cleaned_up, hides_objects, sees_objects;
+    bool lacks_names; /* its interpreter may have run what rules look for: nobody knows */
     struct interpreter_end interpreter_end;
     uint64_t first_index; /* of its births */
     /* Births until the last under Python, of a device, and of any, before the end. */

@@ -174,7 +174,13 @@ static const struct survivor_process *heaviest(const struct doubt_ground *ground
 
 static uint64_t garbage_bytes(const struct survivor_process *process)
 {
-    return survivors_may_be_garbage(process) ? process->garbage_bytes : 0;
+    return survivors_may_be_garbage(process) && !process->lacks_names ? process->garbage_bytes : 0;
+}
+
+/* The rules that would excuse it look for names that are not there. */
+static uint64_t unnamed_bytes(const struct survivor_process *process)
+{
+    return survivors_may_be_garbage(process) && process->lacks_names ? process->garbage_bytes : 0;
 }
 
 static uint64_t fading_bytes(const struct survivor_process *process)
@@ -214,6 +220,15 @@ static struct who who_has_most(const struct survivor_process *process,
 bool doubt_find_garbage(const struct doubt_ground *ground, struct doubt *doubt)
 {
     const struct survivor_process *process = heaviest(ground, garbage_bytes, doubt);
+
+    if (process)
+        doubt->who = who_has_most(process, origin_garbage);
+    return process != NULL;
+}
+
+bool doubt_find_unnamed(const struct doubt_ground *ground, struct doubt *doubt)
+{
+    const struct survivor_process *process = heaviest(ground, unnamed_bytes, doubt);
 
     if (process)
         doubt->who = who_has_most(process, origin_garbage);

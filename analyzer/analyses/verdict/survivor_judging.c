@@ -92,6 +92,20 @@ static bool is_of_many(const struct survivor_row *row)
     return row->traits & STACK_IS_POOLED && !(row->traits & STACK_IS_PYTHON);
 }
 
+/*
+ * What no rule can tell without the names of the interpreter's functions: whether a cache holds it
+ * that is bounded, and whether what went after the newest birth was garbage.
+ */
+static bool may_be_excused(const struct judging *judging, const struct survivor_row *row,
+                           const struct overdue *overdue)
+{
+    const struct survivor_process *process = judging->process;
+    bool went_late = row->stack.alive_bytes < overdue->bytes / MOST_SHARE;
+
+    return (row->traits & STACK_IS_UNNAMED && !(row->traits & STACK_IS_BOUNDED)) ||
+           (process->lacks_names && process->is_cut && row->traits & STACK_IS_PYTHON && went_late);
+}
+
 static struct overdue judge_row(const struct judging *judging, const struct survivor_row *row,
                                 bool *is_garbage)
 {
@@ -106,6 +120,7 @@ static struct overdue judge_row(const struct judging *judging, const struct surv
     overdue = overdue_judge(&row->stack, end, sweep_of(judging));
     if (is_of_many(row))
         overdue.is_growing = false;
+    *is_garbage = may_be_excused(judging, row, &overdue);
     return overdue;
 }
 

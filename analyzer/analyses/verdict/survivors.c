@@ -65,6 +65,7 @@ static struct survivor_process process_read(struct survivor_reading *reading, ui
 
     return (struct survivor_process){
         .process = number,
+        .lacks_names = current->lacks_names,
         .hides_objects = hides_objects(current, process),
         .is_errand = process->is_errand,
         .is_cut =

@@ -53,6 +53,8 @@ struct survivor_process {
     uint32_t turns_begin;         /* births before them */
     uint32_t begin, end;          /* births before the loop, and before its end */
     bool is_cut; /* an interpreter whose end was not seen: garbage that waited counts as left */
+    bool lacks_names;   /* of its interpreter: whether what stays is garbage, or in a cache that is
+                           bounded, is not knowable for some of it */
     bool hides_objects; /* small ones: its interpreter's own allocator made them */
     bool is_errand;     /* model/helpers.h: what it keeps is no leak of the job */
     uint64_t bytes;     /* overdue, or grown, without what may go again */
