@@ -86,8 +86,8 @@ static bool is_even(const uint64_t *lows, uint32_t last)
 {
     uint64_t part = (lows[last] - lows[0]) / STILL_SHARE;
 
-    for (uint32_t i = 0; i < LATE_SHARE; i++)
-        if (lows[(i + 1) * last / LATE_SHARE] < lows[i * last / LATE_SHARE] + part)
+    for (uint32_t i = 0; i < THIRD_SHARE; i++)
+        if (lows[(i + 1) * last / THIRD_SHARE] < lows[i * last / THIRD_SHARE] + part)
             return false;
     return true;
 }
@@ -103,7 +103,7 @@ struct block_risen block_rise_between(const struct block_rise *rise, uint64_t be
 
     if (strides < STRIDES_MIN)
         return (struct block_risen){0, 0};
-    last = strides - 1 - strides / LOOP_BEGIN_SHARE - strides / TEARDOWN_SHARE;
+    last = strides - 1 - strides / LOOP_BEGIN_SHARE - strides / SMALL_SHARE;
     if (lows[last] <= lows[0] || !is_even(lows, last) ||
         trend_of(lows, last + 1).rise_chance >= SURE_CHANCE_MAX)
         return (struct block_risen){0, 0};

@@ -13,7 +13,6 @@
 
 enum { ROWS_FIRST = 1, ROWS_MORE = 4, rows_after_joining = 12 };
 
-
 void overdue_release(struct overdue_stack *stack)
 {
     free(stack->rows);
@@ -53,7 +52,7 @@ static void rows_join(struct overdue_row *row, const struct overdue_row *next)
 static void spans_join(struct overdue_span *span, const struct overdue_span *next, uint32_t gap,
                        uint32_t longest_gap)
 {
-    span->moments += next->moments + (gap > longest_gap / BURST_SHARE);
+    span->moments += next->moments + (gap > longest_gap / FEW_SHARE);
     if (gap > span->inner_gap)
         span->inner_gap = gap;
     if (next->inner_gap > span->inner_gap)
@@ -201,7 +200,7 @@ static void span_born(struct overdue_stack *stack, uint32_t clock)
     uint32_t gap = clock - stack->last;
 
     gap_settle(stack);
-    span->moments += gap > stack->longest_gap / BURST_SHARE;
+    span->moments += gap > stack->longest_gap / FEW_SHARE;
     span->inner_gap = gap > span->inner_gap ? gap : span->inner_gap;
     span->last = clock;
     span->births++;
@@ -484,7 +483,7 @@ static uint32_t longest_gap_of(const struct series *series)
 
 static uint64_t moments_of(const struct series *series, uint32_t longest_gap)
 {
-    uint32_t burst = longest_gap / BURST_SHARE > 1 ? longest_gap / BURST_SHARE : 1;
+    uint32_t burst = longest_gap / FEW_SHARE > 1 ? longest_gap / FEW_SHARE : 1;
     uint64_t moments = 1;
 
     for (size_t i = 0; i < series->row_count; i++)
@@ -540,12 +539,13 @@ static double all_before(const struct series *series, double time)
 /* Without the first moments, where there are others. */
 static double warm_up_of(struct series *series)
 {
+    size_t left_out = WARM_UP_STEPS;
     double begin = series->rows[0].first;
 
-    if (series->row_count < 2 * WARM_UP_MOMENTS)
+    if (series->row_count / MOST_SHARE < left_out)
         return begin;
-    begin = series->rows[WARM_UP_MOMENTS - 1].last;
-    for (size_t i = 0; i < WARM_UP_MOMENTS; i++) {
+    for (size_t i = 0; i < left_out; i++) {
+        begin = series->rows[i].last;
         series->count -= series->rows[i].count;
         series->bytes -= series->rows[i].bytes;
         series->rows[i].count = 0;
@@ -559,7 +559,7 @@ struct thirds {
 
 static struct thirds thirds_of(const struct series *series, double begin, double end)
 {
-    double third = (end - begin) / LATE_SHARE;
+    double third = (end - begin) / THIRD_SHARE;
 
     return (struct thirds){.early = all_before(series, begin + third),
                            .late = all_before(series, end + 1) - all_before(series, end - third)};
@@ -577,7 +577,7 @@ static bool is_fading(const struct series *series, const struct thirds *thirds)
     double share = moments / (double)series->count;
     double both = thirds->early + thirds->late;
 
-    return thirds->late < thirds->early - thirds->early / FADING_SHARE &&
+    return thirds->late < thirds->early - thirds->early / THIRD_SHARE &&
            (thirds->early - thirds->late) * sqrt((share < 1 ? share : 1) / both) >
                FADING_SIGMAS_MIN;
 }
@@ -652,7 +652,7 @@ static uint64_t all_swept_bytes(const struct overdue_stack *stack, enum overdue_
 static uint64_t growth_of(const struct overdue_stack *stack, enum overdue_sweep sweep)
 {
     uint64_t alive[OVERDUE_ROWS_MOST], growth, swept;
-    size_t count = stack->row_count, late = count - count / LATE_SHARE - 1;
+    size_t count = stack->row_count, late = count - count / THIRD_SHARE - 1;
 
     if (stack->largest_bytes < GROWING_BLOCK_BYTES_MIN)
         return 0;
@@ -674,7 +674,7 @@ static uint64_t growth_of(const struct overdue_stack *stack, enum overdue_sweep 
 /* What rises in many blocks, and is all given back again and again until late: ever more work. */
 static bool is_given_back(const struct overdue_stack *stack)
 {
-    return stack->last - stack->empty < (stack->last - stack->first) / LATE_SHARE;
+    return stack->last - stack->empty < (stack->last - stack->first) / THIRD_SHARE;
 }
 
 static uint64_t all_left_bytes(const struct overdue_stack *stack)

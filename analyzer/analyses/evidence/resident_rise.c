@@ -76,7 +76,7 @@ static size_t late_account(const struct memory_account *accounts, size_t count, 
     uint64_t end_ns = accounts[count - 1].time_ns, span_ns = end_ns - accounts[base].time_ns;
     size_t late = count - 1;
 
-    while (late > base && end_ns - accounts[late].time_ns < span_ns / LATE_SHARE)
+    while (late > base && end_ns - accounts[late].time_ns < span_ns / THIRD_SHARE)
         late--;
     return late;
 }
@@ -88,11 +88,11 @@ static size_t growth_base(const struct memory_account *accounts, const uint64_t 
     size_t base = count / BEGIN_SHARE, judged = count - base;
     uint64_t grown, late;
 
-    if (judged < ACCOUNTS_MIN || numbers[count - 1] <= numbers[base])
+    if (judged < STEPS_MIN || numbers[count - 1] <= numbers[base])
         return count;
     grown = numbers[count - 1] - numbers[base];
     late = numbers[late_account(accounts, count, base)];
-    if (grown < GROWN_BYTES_MIN || grown < numbers[base] / RISE_SHARE ||
+    if (grown < GROWN_BYTES_MIN || grown < numbers[base] / SMALL_SHARE ||
         numbers[count - 1] <= late || numbers[count - 1] - late < grown / STILL_SHARE)
         return count;
     if (judged > TREND_MAX) {

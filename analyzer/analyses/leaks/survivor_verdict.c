@@ -226,7 +226,7 @@ static bool is_of_same_time(const struct overdue *a, const struct overdue *b)
     uint32_t span_a = a->last - a->first, span_b = b->last - b->first;
     uint32_t span = span_a > span_b ? span_a : span_b;
 
-    return last > first && last - first >= span - span / 10;
+    return last > first && last - first >= span - span / FEW_SHARE;
 }
 
 /* In two pools. */

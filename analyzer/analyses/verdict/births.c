@@ -79,7 +79,7 @@ static bool has_stopped(const struct rhythm *rhythm, size_t count)
 
 static bool slows_down(const uint64_t *counts, size_t count)
 {
-    size_t third = count / LATE_SHARE;
+    size_t third = count / THIRD_SHARE;
     uint64_t early = 0, late = 0;
 
     for (size_t i = 0; i < third; i++) {

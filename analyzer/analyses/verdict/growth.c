@@ -19,8 +19,7 @@
  */
 static uint32_t warm_up_of(const struct tally *tally, uint16_t process, uint32_t last)
 {
-    uint32_t most =
-        last / WARM_UP_SHARE < last - STEPS_MIN ? last / WARM_UP_SHARE : last - STEPS_MIN;
+    uint32_t most = last / THIRD_SHARE < last - STEPS_MIN ? last / THIRD_SHARE : last - STEPS_MIN;
     uint32_t *new_groups = calloc((size_t)most + 2, sizeof(*new_groups));
     uint32_t warm_up = WARM_UP_STEPS, all = 0;
 
@@ -33,8 +32,8 @@ static uint32_t warm_up_of(const struct tally *tally, uint16_t process, uint32_t
         if (detail->first_step <= most)
             new_groups[detail->first_step]++;
     }
-    while (new_groups && warm_up < most && new_groups[warm_up + 1] >= NEW_GROUPS_MIN &&
-           new_groups[warm_up + 1] > all / NEW_GROUPS_SHARE)
+    while (new_groups && warm_up < most && new_groups[warm_up + 1] >= SEVERAL_MIN &&
+           new_groups[warm_up + 1] > all / TRIFLE_SHARE)
         warm_up++;
     free(new_groups);
     return warm_up;

@@ -56,13 +56,13 @@ static uint64_t least_bytes(uint64_t peak_bytes)
 
 static bool is_trifle(uint64_t bytes, uint64_t loop_bytes, uint64_t peak_bytes)
 {
-    return bytes < loop_bytes / LOOP_SHARE && bytes < peak_bytes / PEAK_SHARE;
+    return bytes < loop_bytes / LOOP_SHARE && bytes < peak_bytes / TRIFLE_SHARE;
 }
 
 uint64_t leak_least_bytes(uint64_t loop_bytes, uint64_t peak_bytes)
 {
     uint64_t least = least_bytes(peak_bytes), of_loop = loop_bytes / LOOP_SHARE,
-             of_peak = peak_bytes / PEAK_SHARE, trifle = of_loop < of_peak ? of_loop : of_peak;
+             of_peak = peak_bytes / TRIFLE_SHARE, trifle = of_loop < of_peak ? of_loop : of_peak;
 
     return trifle > least ? trifle : least;
 }
@@ -80,5 +80,5 @@ bool leak_of_each_step_is_light(uint64_t bytes, uint64_t loop_bytes, uint64_t pe
 bool leak_is_beside(uint64_t bytes, uint64_t all_bytes)
 {
     return (bytes < LINE_BYTES_MIN && bytes < all_bytes / SMALL_SHARE) ||
-           (bytes < LEAK_BYTES_MIN && bytes < all_bytes / TRIFLE_SHARE);
+           (bytes < LEAK_BYTES_MIN && bytes < all_bytes / LINE_SHARE);
 }

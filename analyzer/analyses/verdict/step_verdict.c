@@ -53,16 +53,15 @@ static bool is_sawtooth(const struct shape *shape, size_t count)
 {
     uint64_t range = shape->high - shape->low;
 
-    return range && shape->deepest_fall > range / MOST_SHARE &&
-           shape->turns >= SAWTOOTH_TURNS_MIN && shape->turns <= count / SAWTOOTH_TURNS_SHARE &&
-           range >= shape->high / FEW_SHARE;
+    return range && shape->deepest_fall > range / MOST_SHARE && shape->turns >= SEVERAL_MIN &&
+           shape->turns <= count / MOST_SHARE && range >= shape->high / FEW_SHARE;
 }
 
 /* All steps, or all but a few, rise, and those of the end as well as the others. */
 static bool grows_steadily(const struct step_history *history, const struct trend *trend)
 {
     const uint64_t *values = history->alive_bytes;
-    size_t last = history->count - 1, third = history->count / LATE_SHARE;
+    size_t last = history->count - 1, third = history->count / THIRD_SHARE;
     int64_t pairs = (int64_t)(history->count * (history->count - 1) / 2);
 
     return values[last] > values[0] && trend->rise_chance < SURE_CHANCE_MAX &&
@@ -85,7 +84,7 @@ static uint64_t mean_of(const uint64_t *values, size_t count)
  */
 static bool fills_up(const struct step_history *history)
 {
-    size_t third = history->count / LATE_SHARE;
+    size_t third = history->count / THIRD_SHARE;
     const uint64_t *values = history->alive_bytes + history->count - 1;
     uint64_t last = values[0], before = *(values - third), first = *(values - 2 * third);
     uint64_t risen = before > first ? before - first : 0;
@@ -101,7 +100,7 @@ static bool fills_up(const struct step_history *history)
 static bool grows_as_a_whole(const struct step_history *history,
                              const struct step_judgement *judgement)
 {
-    size_t third = history->count / LATE_SHARE;
+    size_t third = history->count / THIRD_SHARE;
     const uint64_t *last = history->alive_bytes + history->count - third;
     uint64_t middle_mean = mean_of(last - third, third), last_mean = mean_of(last, third);
     uint64_t promised = judgement->overdue_bytes / judgement->overdue_entries * third;

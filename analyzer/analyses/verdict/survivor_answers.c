@@ -182,7 +182,7 @@ size_t survivors_unjudged_processes(const struct survivors *survivors)
 
     for (size_t i = 0; i < survivors->process_count; i++)
         count += !survivors->processes[i].is_judged && !survivors->processes[i].is_errand &&
-                 survivors->processes[i].end >= most->end / LITTLE_SHARE;
+                 survivors->processes[i].end >= most->end / SMALL_SHARE;
     return count;
 }
 

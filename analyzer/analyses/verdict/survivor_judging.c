@@ -453,7 +453,7 @@ static bool weigh_evidence(struct judging *judging, struct arena *arena)
         survivor_evidence_add(&pools[row->ledger], &evidence);
     }
     process->is_judged = process->active_count && survivor_evidence_is_enough(&all);
-    process->has_stacks = with_stacks.judged_births >= all.judged_births / 2;
+    process->has_stacks = with_stacks.judged_births >= all.judged_births / MOST_SHARE;
     process->unjudged_pools =
         survivor_evidence_lacking(pools, ledger_count, arena, &process->unjudged_pool_count);
     free(pools);

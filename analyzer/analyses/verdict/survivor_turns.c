@@ -41,12 +41,12 @@ static void turns_of(struct active_stack *stacks, size_t count, uint32_t least,
         agreed = agreed_at(stacks, count, i);
         if (stacks[i].births == least)
             least_agreed = agreed;
-        if (agreed < TURNS_AGREED_MIN || agreed < process->turns_agreed)
+        if (agreed < SEVERAL_MIN || agreed < process->turns_agreed)
             continue;
         process->turns_agreed = (uint32_t)agreed;
         process->turns = stacks[i].births;
     }
-    if (least_agreed >= TURNS_AGREED_MIN && least < process->turns) {
+    if (least_agreed >= SEVERAL_MIN && least < process->turns) {
         process->turns_agreed = (uint32_t)least_agreed;
         process->turns = least;
     }
