@@ -23,6 +23,7 @@ static void tables_init(struct model *model)
     table_init(&model->threads, &model->arena, sizeof(struct model_thread));
     table_init(&model->processes, &model->arena, sizeof(struct model_process));
     table_init(&model->modules, &model->arena, sizeof(struct module_row));
+    table_init(&model->worked_devices, &model->arena, sizeof(struct model_worked_device));
     table_init(&model->processes_again, &model->arena, sizeof(struct model_process));
     notes_init(&model->notes);
     module_map_init(&model->module_map);

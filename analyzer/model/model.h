@@ -204,6 +204,16 @@ void model_lack(struct model *model, const char *english, ...);
 /* The first damage that was noted; "" if there is none. */
 const char *model_first_damage(const struct model *model);
 
+/* Kernels of this process ran on the device; adds up over a reading, and in a second one is known. */
+struct model_worked_device {
+    uint16_t process;
+    int32_t device;
+    uint64_t kernel_count;
+};
+void model_device_worked(struct model *model, struct model_worked_device worked);
+size_t model_worked_device_count(const struct model *model);
+const struct model_worked_device *model_worked_device_at(const struct model *model, size_t index);
+
 /* Events that were lost of processes that have no row; adds up. */
 void model_add_lost(struct model *model, uint64_t count);
 uint64_t model_lost_count(const struct model *model);

@@ -87,6 +87,45 @@ struct model_share model_share_of(const struct model *model, enum model_part par
     return model->shares[part];
 }
 
+static struct model_worked_device *worked_device(struct model *model, uint16_t process,
+                                                 int32_t device)
+{
+    struct model_worked_device *row;
+
+    for (size_t i = 0; i < model->worked_devices.count; i++) {
+        row = table_at(&model->worked_devices, i);
+        if (row->process == process && row->device == device)
+            return row;
+    }
+    row = table_add(&model->worked_devices);
+    if (row)
+        *row = (struct model_worked_device){.process = process, .device = device};
+    return row;
+}
+
+void model_device_worked(struct model *model, struct model_worked_device worked)
+{
+    struct model_worked_device *row;
+
+    if (model->is_reread)
+        return;
+    row = worked_device(model, worked.process, worked.device);
+    if (row)
+        row->kernel_count += worked.kernel_count;
+    else
+        model_fail(model, "devices");
+}
+
+size_t model_worked_device_count(const struct model *model)
+{
+    return table_count(&model->worked_devices);
+}
+
+const struct model_worked_device *model_worked_device_at(const struct model *model, size_t index)
+{
+    return table_at(&model->worked_devices, index);
+}
+
 void model_add_lost(struct model *model, uint64_t count)
 {
     if (!model->is_reread)

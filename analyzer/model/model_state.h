@@ -80,7 +80,7 @@ struct pool_row {
 struct model {
     struct arena arena;
     struct table texts, pools, places, sites, frames, stacks, kept_sites, threads, processes,
-        modules;
+        modules, worked_devices;
     struct model_process no_process; /* filled in where there was no memory for a row */
     struct table processes_again;    /* as a second reading fills them in; nobody looks at them */
     struct hash_index text_index, pool_index, place_index, site_index, frame_index, stack_index,

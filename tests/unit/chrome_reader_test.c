@@ -93,6 +93,45 @@ static void without_addresses_totals_are_samples(void **state)
     trace_reading_release(&reading);
 }
 
+static uint64_t kernels_of(const struct model *model, int32_t device)
+{
+    for (size_t i = 0; i < model_worked_device_count(model); i++)
+        if (model_worked_device_at(model, i)->device == device)
+            return model_worked_device_at(model, i)->kernel_count;
+    return 0;
+}
+
+/* A second time on the line of the device, or under a category that comes one day. */
+static void copies_on_a_device_are_no_steps(void **state)
+{
+    struct trace_reading reading = read_fixture("device.json");
+    struct tally *tally = trace_reading_tally(&reading);
+
+    (void)state;
+    assert_int_equal(reading.result, MT_OK);
+    assert_int_equal(tally_step_count(tally), 1);
+    assert_int_equal(tally_step_at(tally, 0)->begin_ns, 0);
+    assert_int_equal(tally_step_at(tally, 0)->end_ns, 100000);
+    assert_int_equal(tally_counts_of(tally)->unmatched_ends, 0);
+    assert_false(model_is_incomplete(reading.model));
+    tally_destroy(tally);
+    trace_reading_release(&reading);
+}
+
+static void devices_that_worked_are_known_once(void **state)
+{
+    struct trace_reading reading = read_fixture("device.json");
+    char path[512];
+
+    (void)state;
+    snprintf(path, sizeof(path), "%s/chrome/device.json", MT_FIXTURES);
+    assert_true(trace_reading_repeats(&reading, path));
+    assert_int_equal(model_worked_device_count(reading.model), 2);
+    assert_int_equal(kernels_of(reading.model, 0), 1);
+    assert_int_equal(kernels_of(reading.model, 2), 2);
+    trace_reading_release(&reading);
+}
+
 /* It has no address, as no refused request has one. */
 static void a_refused_request_has_its_own_size(void **state)
 {
@@ -228,6 +267,8 @@ int main(void)
         FORM("open_list.json"),
         cmocka_unit_test(a_block_belongs_to_the_innermost_operator),
         cmocka_unit_test(without_addresses_totals_are_samples),
+        cmocka_unit_test(copies_on_a_device_are_no_steps),
+        cmocka_unit_test(devices_that_worked_are_known_once),
         cmocka_unit_test(a_refused_request_has_its_own_size),
         {.name = "the processor's block has no address",
          .test_func = what_lacks_a_number_that_others_have_is_missed,

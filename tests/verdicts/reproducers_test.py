@@ -40,9 +40,16 @@ def answer(*arguments):
     return json.loads(leaktide(*arguments, "--format=json").stdout)
 
 
-def chrome_trace(path, steps, leaks=True, marks=True):
-    """A trace of PyTorch: each step makes 30 blocks of an operator, and keeps one of them. Without marks there is no
-    period."""
+def device_work(step, device):
+    """The copy of a step's mark on a device, which begins later, and two kernels."""
+    begin, where = 1000 * step, {"ph": "X", "pid": device, "tid": 7, "dur": 900}
+    return [{"cat": "gpu_user_annotation", "name": "ProfilerStep#%d" % step, "ts": begin + 50, **where},
+            *({"cat": "kernel", "name": "gemm", "ts": begin + at, **where} for at in (50, 60))]
+
+
+def chrome_trace(path, steps, leaks=True, marks=True, devices=()):
+    """A trace of PyTorch: each step makes 30 blocks of an operator on device 0, and keeps one of them. Without marks
+    there is no period. These devices work."""
     events, alive, address = [], 0, 0x7F0000000000
 
     def memory(time, size, at):
@@ -57,6 +64,8 @@ def chrome_trace(path, steps, leaks=True, marks=True):
         if marks:
             events.append({"ph": "X", "cat": "user_annotation", "name": "ProfilerStep#%d" % step, "pid": 1, "tid": 1,
                            "ts": begin, "dur": 900})
+        for device in devices:
+            events += device_work(step, device)
         for block in range(30):
             time, at = begin + (20 * block if marks else block * block) + 10, address
             address += 8 * MIB
@@ -134,6 +143,32 @@ class ReproducersTest(unittest.TestCase):
                     trace = chrome_trace(self.path("few.json"), steps, leaks)
                     self.assertEqual(leaktide("leaks", trace).returncode, 4)
                     self.assertEqual(self.gate(trace, 'min_slope = "1 KiB/step"').returncode, 4)
+
+    def test_copies_of_steps_on_a_device_are_no_steps(self):
+        for leaks in (True, False):
+            trace = chrome_trace(self.path("few.json"), 3, leaks, devices=[0])
+            self.assertEqual(leaktide("leaks", trace).returncode, 4)
+            self.assertEqual(self.gate(trace, 'min_slope = "1 KiB/step"').returncode, 4)
+        said = [answer("leaks", chrome_trace(self.path("copies.json"), 12, devices=devices))["verdict"][0]
+                for devices in ((), (0,))]
+        self.assertEqual(said[0], said[1])
+        self.assertRegex(said[0], "^LEAK: 8.00 MiB per step .* 10 of 10 steps")
+
+    def test_a_device_without_recorded_memory_is_not_judged(self):
+        for steps, marks in ((12, True), (1, False)):
+            trace = chrome_trace(self.path("unrecorded.json"), steps, leaks=False, marks=marks, devices=[0, 3])
+            done = leaktide("leaks", trace)
+            self.assertEqual(done.returncode, 4, done.stdout)
+            self.assertRegex(done.stdout, "^CANNOT SAY whether .*: %d kernels ran on device 3, and no memory of it" % (2 * steps))
+            self.assertEqual(self.gate(trace, 'min_slope = "1 KiB/step"').returncode, 4)
+        trace = chrome_trace(self.path("leaks.json"), 12, devices=[0, 3])
+        self.assertEqual(leaktide("leaks", trace).returncode, 1)
+
+    def test_a_device_may_have_two_numbers(self):
+        trace = chrome_trace(self.path("agent.json"), 12, leaks=False, devices=[2])
+        done = leaktide("leaks", trace)
+        self.assertEqual(done.returncode, 0, done.stdout)
+        self.assertRegex(done.stdout, "^No leak in 10 steps")
 
     def test_operators_without_call_stacks_are_no_turns(self):
         trace = chrome_trace(self.path("window.json"), 1, leaks=False, marks=False)

@@ -213,6 +213,15 @@ static void say_steps(const struct question *question, struct report *report,
     ledger_growth_add(question, report, verdict);
 }
 
+/* Nothing is said of what was recorded before what was not. */
+static void say_window(const struct question *question, struct report *report,
+                       const struct verdict *verdict)
+{
+    if (verdict->doubt_count && verdict->doubts[0].kind == DOUBT_DEVICE_UNRECORDED)
+        survivors_say_doubt(question, report, verdict);
+    window_say(question, report);
+}
+
 static void write_leaks(void *state, struct report *report)
 {
     struct verdict_search *search = state;
@@ -229,7 +238,7 @@ static void write_leaks(void *state, struct report *report)
     else if (verdict->steps.last)
         say_steps(question, report, verdict);
     else
-        window_say(question, report);
+        say_window(question, report, verdict);
     if (verdict->survivors)
         survivors_say_errands(question, report, verdict->survivors);
     why_tables_add(question, report, verdict);

@@ -93,11 +93,77 @@ bool doubt_find_no_steps(const struct doubt_ground *ground, struct doubt *doubt)
 
 /* --- what was not recorded -------------------------------------------------------------------- */
 
+enum { devices_most = 64 };
+
+struct device_numbers {
+    int32_t numbers[devices_most];
+    size_t count;
+};
+
+static bool has_number(const struct device_numbers *devices, int32_t number)
+{
+    for (size_t i = 0; i < devices->count; i++)
+        if (devices->numbers[i] == number)
+            return true;
+    return false;
+}
+
+static void add_number(struct device_numbers *devices, int32_t number)
+{
+    if (number >= 0 && devices->count < devices_most && !has_number(devices, number))
+        devices->numbers[devices->count++] = number;
+}
+
+/* Of which memory was recorded, as blocks or as totals. */
+static struct device_numbers recorded_devices(const struct tally *tally, uint16_t process)
+{
+    struct device_numbers devices = {.count = 0};
+
+    for (size_t i = 0; i < tally_ledger_count(tally); i++)
+        if (tally_ledger_at(tally, i)->process == process)
+            add_number(&devices, tally_ledger_at(tally, i)->device);
+    for (size_t i = 0; i < tally_sample_count(tally); i++)
+        if (tally_sample_at(tally, i)->process == process)
+            add_number(&devices,
+                       model_place_at(tally_model(tally), tally_sample_at(tally, i)->place).device);
+    return devices;
+}
+
+static size_t worked_count(const struct model *model, uint16_t process)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < model_worked_device_count(model); i++)
+        count += model_worked_device_at(model, i)->process == process;
+    return count;
+}
+
+/* Not all drivers number devices as the framework does: on AMD's, kernels of device 0 run on 2. So a
+ * number that is not there says nothing where memory of as many devices is. */
+static bool is_unrecorded(const struct tally *tally, const struct model_worked_device *worked)
+{
+    struct device_numbers recorded = recorded_devices(tally, worked->process);
+
+    return !has_number(&recorded, worked->device) &&
+           worked_count(tally_model(tally), worked->process) > recorded.count;
+}
+
+/* The one that worked most. */
 bool doubt_find_device_unrecorded(const struct doubt_ground *ground, struct doubt *doubt)
 {
-    (void)ground;
-    (void)doubt;
-    return false;
+    const struct tally *tally = ground->question->tally;
+    const struct model *model = tally_model(tally);
+
+    for (size_t i = 0; i < model_worked_device_count(model); i++) {
+        const struct model_worked_device *worked = model_worked_device_at(model, i);
+
+        if (worked->kernel_count <= doubt->count || !is_unrecorded(tally, worked))
+            continue;
+        doubt->process = worked->process;
+        doubt->count = worked->kernel_count;
+        doubt->needed = (uint64_t)worked->device;
+    }
+    return doubt->count > 0;
 }
 
 bool doubt_find_state(const struct doubt_ground *ground, struct doubt *doubt)

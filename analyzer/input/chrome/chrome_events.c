@@ -16,7 +16,7 @@
 #include "list.h"
 #include "sentence.h"
 
-enum { depth_max = 200, name_most_bytes = 256 };
+enum { depth_max = 200, name_most_bytes = 256, device_most = 4096 };
 
 enum chrome_key {
     KEY_NONE,
@@ -29,6 +29,7 @@ enum chrome_key {
     KEY_CATEGORY,
     KEY_TIME,
     KEY_DURATION,
+    KEY_PROCESS,
     KEY_THREAD,
     KEY_ARGUMENTS,
     KEY_DEVICE_TYPE,
@@ -37,6 +38,7 @@ enum chrome_key {
     KEY_BYTES,
     KEY_ALLOCATED,
     KEY_RESERVED,
+    KEY_WORKING_DEVICE,
     KEY_COUNT
 };
 
@@ -50,6 +52,7 @@ static const char *const key_names[KEY_COUNT] = {"",
                                                  "cat",
                                                  "ts",
                                                  "dur",
+                                                 "pid",
                                                  "tid",
                                                  "args",
                                                  "Device Type",
@@ -57,7 +60,21 @@ static const char *const key_names[KEY_COUNT] = {"",
                                                  "Addr",
                                                  "Bytes",
                                                  "Total Allocated",
-                                                 "Total Reserved"};
+                                                 "Total Reserved",
+                                                 "device"};
+
+/* What events of a category may be. One that is not here is nothing: ranges of the host come again
+ * on the line of the device, and formats grow. */
+enum category { CATEGORY_OTHER, CATEGORY_OPERATOR, CATEGORY_RANGE, CATEGORY_KERNEL };
+
+static const struct {
+    const char *name;
+    enum category category;
+} categories[] = {
+    {"cpu_op", CATEGORY_OPERATOR},       {"Operator", CATEGORY_OPERATOR},
+    {"user_annotation", CATEGORY_RANGE}, {"", CATEGORY_RANGE},
+    {"kernel", CATEGORY_KERNEL},         {"Kernel", CATEGORY_KERNEL},
+};
 
 struct number {
     uint64_t thousandths; /* for times in us */
@@ -74,7 +91,8 @@ struct parser {
     bool in_list, is_object_form, in_arguments, in_rank;
     struct number numbers[KEY_COUNT];
     uint32_t name;
-    bool is_memory, is_failed, is_operator, is_step;
+    bool is_memory, is_failed, is_step;
+    enum category category;
     char phase;
     enum mt_result result;
     struct mt_error error;
@@ -132,7 +150,7 @@ static int add_memory(struct parser *parser)
     parser->events->told_count++;
     if (!parser->numbers[KEY_BYTES].is_there || !parser->numbers[KEY_TIME].is_there ||
         !parser->numbers[KEY_DEVICE_TYPE].is_there || type > 255 ||
-        (type && !parser->numbers[KEY_DEVICE].is_there) || device > 4096 || !is_sound(parser)) {
+        (type && !parser->numbers[KEY_DEVICE].is_there) || device > device_most || !is_sound(parser)) {
         parser->events->bad_count++;
         return 1;
     }
@@ -187,11 +205,27 @@ static int add_span(struct parser *parser)
     return 1;
 }
 
+/* In a trace the number of a device stands for a process. */
+static void note_kernel(struct parser *parser)
+{
+    const struct number *told = &parser->numbers[KEY_WORKING_DEVICE];
+    const struct number *device = told->is_there ? told : &parser->numbers[KEY_PROCESS];
+
+    if (device->is_there && !device->is_negative && device->value <= device_most)
+        model_device_worked(parser->events->model,
+                            (struct model_worked_device){.process = parser->events->process,
+                                                         .device = (int32_t)device->value,
+                                                         .kernel_count = 1});
+}
+
 static int event_end(struct parser *parser)
 {
     if (parser->is_memory || parser->is_failed)
         return add_memory(parser);
-    if (parser->phase == 'X' && (parser->is_operator || parser->is_step))
+    if (parser->phase == 'X' && parser->category == CATEGORY_KERNEL)
+        note_kernel(parser);
+    if (parser->phase == 'X' && (parser->category == CATEGORY_OPERATOR ||
+                                 (parser->is_step && parser->category == CATEGORY_RANGE)))
         return add_span(parser);
     /* What only events of memory have, under another name. */
     if (parser->numbers[KEY_BYTES].is_there && parser->numbers[KEY_DEVICE_TYPE].is_there) {
@@ -206,7 +240,8 @@ static void event_begin(struct parser *parser)
     memset(parser->numbers, 0, sizeof(parser->numbers));
     parser->name = 0;
     parser->phase = 0;
-    parser->is_memory = parser->is_failed = parser->is_operator = parser->is_step = false;
+    parser->category = CATEGORY_RANGE;
+    parser->is_memory = parser->is_failed = parser->is_step = false;
 }
 
 /* --- values -------------------------------------------------------------------------------- */
@@ -310,6 +345,14 @@ static void take_name(struct parser *parser, const unsigned char *bytes, size_t 
                                   size_bytes < name_most_bytes ? size_bytes : name_most_bytes);
 }
 
+static enum category category_of(const unsigned char *bytes, size_t size_bytes)
+{
+    for (size_t i = 0; i < sizeof(categories) / sizeof(categories[0]); i++)
+        if (is(bytes, size_bytes, categories[i].name))
+            return categories[i].category;
+    return CATEGORY_OTHER;
+}
+
 static int on_string(void *context, const unsigned char *bytes, size_t size_bytes)
 {
     struct parser *parser = context;
@@ -323,7 +366,7 @@ static int on_string(void *context, const unsigned char *bytes, size_t size_byte
     else if (parser->key == KEY_PHASE)
         parser->phase = size_bytes ? (char)bytes[0] : 0;
     else if (parser->key == KEY_CATEGORY)
-        parser->is_operator = is(bytes, size_bytes, "cpu_op") || is(bytes, size_bytes, "Operator");
+        parser->category = category_of(bytes, size_bytes);
     return 1;
 }
 

@@ -4,9 +4,11 @@
  *
  *   {"ph": "i", "name": "[memory]", "ts": 1.234, "tid": 7, "args": {"Addr": 1, "Bytes": -512 ...}}
  *   {"ph": "X", "cat": "cpu_op", "name": "aten::mm", "ts": 1.2, "dur": 3, "tid": 7}
+ *   {"ph": "X", "cat": "kernel", "name": "gemm", "ts": 1.2, "dur": 3, "pid": 0}
  *
- * The list of events is the whole file, or "traceEvents" in an object. Everything else is passed
- * over as it is read, so memory grows with these two kinds only.
+ * The list of events is the whole file, or "traceEvents" in an object. Kernels are counted in the
+ * model, by device. Everything else is passed over as it is read, so memory grows with the first
+ * two kinds only.
  */
 #ifndef LEAKTIDE_INPUT_CHROME_EVENTS_H
 #define LEAKTIDE_INPUT_CHROME_EVENTS_H
