@@ -11,6 +11,7 @@
 #include "judge.h"
 #include "labels.h"
 #include "leak_words.h"
+#include "leaktide/invariant.h"
 #include "sentence.h"
 #include "window_account.h"
 
@@ -120,6 +121,7 @@ enum leak_standing leak_standing_of(const struct policy *policy, uint64_t rate_b
 
 void leaks_found_note(struct leaks_found *found, enum leak_standing standing, const char *words)
 {
+    MT_ASSERT(standing != LEAK_OVER);
     if (standing == LEAK_WITHIN && !found->within_count++)
         found->within = words;
     else if (standing == LEAK_UNRATED && !found->unrated_count++)

@@ -24,7 +24,7 @@ FILES_LEFT_OUT = {"trend.c"}
 ALLOWED = {
     "sizes of rows and queues": ("BLOCK_RISE_MOST", "CLOCK_SAMPLES_MOST", "OVERDUE_ROWS_MOST", "ROWS_FIRST", "ROWS_MORE",
                                  "rows_after_joining", "capacity * 2", "SURVIVOR_CHANGES_MOST", "TREND_EXACT_MAX", "TREND_MAX",
-                                 "WHY_ROWS_MOST"),
+                                 "WHY_ROWS_MOST", "DEVICES_ROOM"),
     "two become one": ("FIRST_STRIDE_NS", "[2 * i]"),
     "memory that is asked for early": ("__builtin_prefetch", "WIDE_ROWS", "ROW_AFTER", "BIRTHS_AFTER"),
     "the middle": ("(low + high + 1) / 2", "[count / 2]"),

@@ -27,6 +27,7 @@ PASSED, SILENT, REFUSED = "passed", "-", "refused"
 DOUBTS = [(word, re.compile(pattern)) for word, pattern in [
     ("blocks", r"No block was recorded|Nothing was allocated|No block is in this recording|no allocation of a block"),
     ("steps", r"steps? judged, \d+ are needed|judged steps?, \d+ are needed|steps found by their period|[Nn]o steps|too few steps"),
+    ("unrecorded", r"no memory of it was recorded|none of its memory was recorded"),
     ("state", r"A STATE without history|a state without history"),
     ("hidden", r"CPython's own allocator made"),
     ("unseen", r"that no recorded block explains|by what no recorded block explains"),

@@ -136,10 +136,11 @@ static const struct part *part_find(const char *name, size_t size)
 const char *doubt_sentence(const struct question *question, struct arena *arena,
                            const struct doubt *doubt)
 {
-    const char *rest = translated(rows[doubt->kind].sentence), *brace;
     struct text_builder text;
+    const char *rest, *brace;
 
     MT_ASSERT((unsigned)doubt->kind < DOUBT_KIND_COUNT && rows[doubt->kind].find);
+    rest = translated(rows[doubt->kind].sentence);
     text_init(&text);
     while ((brace = strchr(rest, '{'))) {
         size_t size = strcspn(brace + 1, "}");

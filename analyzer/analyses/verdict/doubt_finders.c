@@ -93,10 +93,10 @@ bool doubt_find_no_steps(const struct doubt_ground *ground, struct doubt *doubt)
 
 /* --- what was not recorded -------------------------------------------------------------------- */
 
-enum { devices_most = 64 };
+enum { DEVICES_ROOM = 64 };
 
 struct device_numbers {
-    int32_t numbers[devices_most];
+    int32_t numbers[DEVICES_ROOM];
     size_t count;
 };
 
@@ -110,7 +110,7 @@ static bool has_number(const struct device_numbers *devices, int32_t number)
 
 static void add_number(struct device_numbers *devices, int32_t number)
 {
-    if (number >= 0 && devices->count < devices_most && !has_number(devices, number))
+    if (number >= 0 && devices->count < DEVICES_ROOM && !has_number(devices, number))
         devices->numbers[devices->count++] = number;
 }
 

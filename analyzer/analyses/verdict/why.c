@@ -34,6 +34,7 @@ static enum why_rule rule_of(const struct overdue *overdue)
         [OVERDUE_UNEVEN] = WHY_UNEVEN,
     };
 
+    MT_ASSERT((unsigned)overdue->reason < OVERDUE_REASON_COUNT);
     if (overdue->is_growing)
         return WHY_GROWS;
     if (overdue->births < SURVIVORS_MIN)
@@ -73,6 +74,8 @@ void why_add(struct why_list *list, const struct why *why)
 {
     size_t at = list->count;
 
+    MT_ASSERT(at <= WHY_ROWS_MOST);
+    MT_ASSERT((unsigned)why->rule < WHY_COUNT);
     if (!why->left_bytes)
         return;
     if (at < WHY_ROWS_MOST) {
@@ -116,6 +119,7 @@ const char *why_sentence(struct arena *arena, const struct why *why)
 {
     const struct why_row *row = &rows[why->rule];
 
+    MT_ASSERT((unsigned)why->rule < WHY_COUNT);
     return sentence(arena, row->sentence, amount(arena, row->unit, why->measured),
                     amount(arena, row->unit, why->needed));
 }

@@ -117,6 +117,7 @@ VERDICT(leak_last_repeat, leak->last_repeat = 1)
 VERDICT(leak_suppression, leak->suppression = &(struct suppression){.pattern = "x"})
 VERDICT(policy_path, verdict.policy_path = NULL)
 VERDICT(repeats, verdict.recording_count = 2)
+VERDICT(leak_over_its_limit, leaks_found_note(&(struct leaks_found){0}, LEAK_OVER, ""))
 VERDICT(outcome_counts, verdict.counts[CASE_PASSED] = 1)
 
 int main(void)
