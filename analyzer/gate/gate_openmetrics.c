@@ -80,6 +80,25 @@ static void add_counts(const struct gate_verdict *verdict, struct outlet *out)
                           case_outcome_word((enum case_outcome)i), verdict->counts[i]);
 }
 
+/* Without leaks there is no sample of one: that is good where it says 1 here. */
+static void add_leaks_judged(const struct gate_verdict *verdict, struct outlet *out)
+{
+    bool is_asked = false, is_judged = false, is_unsure = false;
+
+    for (size_t i = 0; i < gate_case_count(verdict); i++) {
+        const struct gate_case *row = gate_case_at(verdict, i);
+        bool is_leak = strcmp(row->rule, "leak") == 0;
+
+        is_asked = is_asked || is_leak || strcmp(row->rule, "window_growth") == 0;
+        is_judged = is_judged || is_leak;
+        is_unsure = is_unsure || (is_leak && row->outcome == CASE_UNSURE);
+    }
+    if (!is_asked)
+        return;
+    add_head(out, "leaktide_leaks_judged", "Whether leaks were judged; 0: nobody can say.");
+    outlet_format(out, "leaktide_leaks_judged %d\n", is_judged && !is_unsure);
+}
+
 static void add_leaks(const struct gate_verdict *verdict, struct outlet *out)
 {
     if (!verdict->leaks.count)
@@ -96,7 +115,10 @@ static void add_leaks(const struct gate_verdict *verdict, struct outlet *out)
         add_label(out, "site", leak->where.function);
         outlet_add(out, ",");
         add_label(out, "key", leak->key);
-        outlet_format(out, "} %" PRIu64 "\n", leak->growth_per_step);
+        if (leak->growth_per_step)
+            outlet_format(out, "} %" PRIu64 "\n", leak->growth_per_step);
+        else
+            outlet_add(out, "} NaN\n"); /* a leak of a loop whose turns are not known */
     }
 }
 
@@ -105,6 +127,7 @@ void gate_write_openmetrics(const struct gate_verdict *verdict, struct outlet *o
     for (size_t i = 0; i < sizeof(families) / sizeof(families[0]); i++)
         if (families[i].name)
             add_family(verdict, out, &families[i]);
+    add_leaks_judged(verdict, out);
     add_leaks(verdict, out);
     add_counts(verdict, out);
     outlet_add(out, "# EOF\n");

@@ -40,14 +40,14 @@ enum mt_result mt_summaries_merge(const char *const *paths, size_t count, const 
     struct summary_folders folders;
     struct summary_reader *reader = NULL;
     struct summary summary;
-    enum mt_result result = MT_OK;
+    enum mt_result result = paths_take(count, error);
 
     summary_init(&summary);
     summary_folders_init(&folders);
     for (size_t i = 0; result == MT_OK && i < count; i++)
         result = summary_folders_find(paths[i], &folders, error);
     if (result == MT_OK && !folders.count)
-        result = mt_error_set(error, MT_NO_DATA, "%s: there is no summary", count ? paths[0] : "");
+        result = mt_error_set(error, MT_NO_DATA, "%s: there is no summary", paths[0]);
     if (result == MT_OK)
         result = summary_reader_create(&reader, error);
     for (size_t i = 0; result == MT_OK && i < folders.count; i++)
@@ -70,6 +70,8 @@ enum mt_result mt_summaries_ask(const char *const *paths, size_t count,
     struct rank_question question = {.top = ranks_top, .pages = {paths, count, "."}};
     struct report *report;
 
+    if (result == MT_OK)
+        result = paths_take(count, error);
     if (result == MT_OK)
         result = rank_layout_read(whole.parallel, &sources.layout, error);
     if (result == MT_OK)
@@ -95,6 +97,8 @@ enum mt_result mt_summaries_history(const char *const *paths, size_t count, size
     struct report *report;
 
     if (result == MT_OK)
+        result = paths_take(count, error);
+    if (result == MT_OK)
         result = report_create("history", &report, error);
     if (result != MT_OK)
         return result;
@@ -112,9 +116,11 @@ enum mt_result mt_summaries_query(const char *const *paths, size_t count, const 
 {
     struct rank_sources sources = {.paths = paths, .count = count};
     struct text_builder text;
-    enum mt_result result = rank_layout_read(parallel, &sources.layout, error);
+    enum mt_result result = paths_take(count, error);
 
     text_init(&text);
+    if (result == MT_OK)
+        result = rank_layout_read(parallel, &sources.layout, error);
     if (result == MT_OK)
         result = rank_sql_write(&sources, dialect, &text, error);
     if (result == MT_OK && fputs(text_get(&text), out) < 0)

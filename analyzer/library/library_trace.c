@@ -55,6 +55,8 @@ enum mt_result mt_trace_open_with(const char *const *paths, size_t count,
     enum mt_result result = options_take(&whole, sizeof(whole), options, error);
     const struct answer_kind *kind = NULL;
 
+    if (result == MT_OK)
+        result = paths_take(count, error);
     if (result == MT_OK && whole.question) {
         kind = answer_kind_find(whole.question);
         if (!kind)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Options of a caller that was built against another version of the library.
+ * What a caller hands in: recordings, and options of another version of the library.
  */
 #include "taken_options.h"
 
@@ -23,4 +23,9 @@ enum mt_result options_take(void *own, size_t own_bytes, const void *given, stru
                                 "an option is set that this version of the library does not know");
     memcpy(own, given, given_bytes < own_bytes ? given_bytes : own_bytes);
     return MT_OK;
+}
+
+enum mt_result paths_take(size_t count, struct mt_error *error)
+{
+    return count ? MT_OK : mt_error_set(error, MT_USAGE, "no recording is named: give its path");
 }

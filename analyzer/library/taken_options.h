@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Options of a caller that was built against another version of the library.
+ * What a caller hands in: recordings, and options of another version of the library.
  *
  *     struct mt_ask_options whole = {.size_bytes = sizeof(whole), .warm_up_steps = -1};
  *
@@ -23,5 +23,8 @@
  * something that this version does not know.
  */
 enum mt_result options_take(void *own, size_t own_bytes, const void *given, struct mt_error *error);
+
+/* MT_USAGE where no path was handed in: an answer about nothing would read as a good one. */
+enum mt_result paths_take(size_t count, struct mt_error *error);
 
 #endif

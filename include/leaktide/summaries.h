@@ -68,7 +68,7 @@ MT_API enum mt_result mt_summaries_merge(const char *const *paths, size_t count,
  * there twice or of another version is named, and does not stop the answer; its fact
  * "unread_summary_count" says how many could not be read.
  *
- * Returns MT_OK; MT_NOT_FOUND, MT_IO; MT_NO_DATA: there is no summary; MT_USAGE: parallel;
+ * Returns MT_OK; MT_NOT_FOUND, MT_IO; MT_NO_DATA: there is no summary; MT_USAGE: no path, parallel;
  * MT_NO_MEMORY.
  */
 MT_API enum mt_result mt_summaries_ask(const char *const *paths, size_t count,
@@ -96,8 +96,8 @@ MT_API enum mt_result mt_summaries_history(const char *const *paths, size_t coun
  * out       gets the text of the query, without a semicolon
  *
  * Paths that are not of this machine, as of an object store, are taken to hold summaries side by
- * side. docs/summaries.md says what the query returns. Returns MT_OK; MT_USAGE: dialect, parallel,
- * or out cannot be written; MT_NO_MEMORY.
+ * side. docs/summaries.md says what the query returns. Returns MT_OK; MT_USAGE: no path, dialect,
+ * parallel, or out cannot be written; MT_NO_MEMORY.
  */
 MT_API enum mt_result mt_summaries_query(const char *const *paths, size_t count,
                                          const char *dialect, const char *parallel, FILE *out,

@@ -4,8 +4,10 @@
 Run as payload_test.py LEAKTIDE.
 """
 
+import json
 import os
 import re
+import shutil
 import sqlite3
 import subprocess
 import sys
@@ -16,6 +18,81 @@ from made_up_profile import EVIL, stream_of, write_profile
 from page_data import datasets_of
 
 LEAKTIDE = sys.argv[1]
+HERE = os.path.dirname(os.path.abspath(__file__))
+FIXTURES = os.path.join(HERE, "..", "fixtures")
+MODULES = os.path.join(HERE, "..", "..", "analyzer", "report", "html")
+TILE = """globalThis.window = globalThis;
+globalThis.matchMedia = () => ({matches: false, addEventListener() {}});
+globalThis.document = {documentElement: {}, getElementById() { return null; }, addEventListener() {}};
+globalThis.addEventListener = () => {};
+globalThis.location = {hash: ''};
+const {setLanguage} = await import('./html/language.js');
+const {growthNumber} = await import('./html/verdict.js');
+const {readFileSync} = await import('fs');
+setLanguage(process.argv[3]);
+console.log(JSON.stringify(growthNumber(JSON.parse(readFileSync(process.argv[2])))));
+"""
+
+
+def clean_loop(path):
+    """A trace of twelve steps, in each of which a block is made and freed."""
+    events = []
+    for ns in range(1000, 13000, 1000):
+        events.append({"ph": "X", "cat": "user_annotation", "name": "ProfilerStep#%d" % (ns // 1000), "pid": 1,
+                       "tid": 1, "ts": ns, "dur": 900})
+        for at, change, alive in ((10, 512, 512), (800, -512, 0)):
+            events.append({"ph": "i", "s": "t", "cat": "cpu_instant_event", "name": "[memory]", "pid": 1, "tid": 1,
+                           "ts": ns + at, "args": {"Addr": 4096, "Bytes": change, "Device Type": 1, "Device Id": 0,
+                                                   "Total Allocated": alive, "Total Reserved": 4096}})
+    with open(path, "w", encoding="utf-8") as file:
+        json.dump({"traceEvents": events}, file)
+    return path
+
+
+@unittest.skipUnless(shutil.which("node"), "needs node")
+class TileTest(unittest.TestCase):
+    """What the tile about leaks says: of the page's own modules, without a browser."""
+
+    def setUp(self):
+        self.folder = tempfile.mkdtemp()
+        self.addCleanup(shutil.rmtree, self.folder)
+        shutil.copytree(MODULES, os.path.join(self.folder, "html"))
+        for name, text in (("package.json", '{"type": "module"}'), ("tile.mjs", TILE)):
+            with open(os.path.join(self.folder, name), "w", encoding="utf-8") as file:
+                file.write(text)
+
+    def tile(self, recording, question="report", language="en"):
+        page, report = (os.path.join(self.folder, name) for name in ("page.html", "report.json"))
+        subprocess.run([LEAKTIDE, question, "-f", "html", "-o", page, recording], check=True, timeout=60)
+        with open(page, encoding="utf-8") as file:
+            told = datasets_of(file.read())["report"]
+        with open(report, "w", encoding="utf-8") as file:
+            json.dump(told, file)
+        said = subprocess.run(["node", os.path.join(self.folder, "tile.mjs"), report, language], check=True, timeout=60,
+                              stdout=subprocess.PIPE).stdout
+        return json.loads(said)
+
+    def test_what_is_not_judged_is_no_zero(self):
+        for recording, title, number, hint in [
+                ("snapshot/snapshot.json", "leaks", "not judged", "CANNOT SAY whether something leaks: 1 step judged"),
+                ("heaptrack/version3.txt", "leaks", "not judged", "the recording has no steps"),
+                ("jemalloc/small.heap", "leaks", "not judged", "CANNOT SAY whether something leaks: a loop"),
+                ("snapshot/oom.json", "largest leak", "+2.00 MiB per step", "")]:
+            with self.subTest(recording=recording):
+                tile = self.tile(os.path.join(FIXTURES, recording))
+                self.assertEqual((tile["title"], tile["number"]), (title, number))
+                self.assertIn(hint, tile.get("hint", ""))
+                self.assertNotEqual(tile["text"], "")
+
+    def test_only_a_verdict_is_a_zero(self):
+        loop = clean_loop(os.path.join(self.folder, "loop.json"))
+        self.assertEqual(self.tile(loop)["number"], "0 B")
+        self.assertIsNone(self.tile(loop, "peak"))
+
+    def test_it_is_said_in_chinese(self):
+        tile = self.tile(os.path.join(FIXTURES, "snapshot", "snapshot.json"), language="zh")
+        self.assertEqual((tile["title"], tile["number"]), ("泄漏", "未判定"))
+        self.assertIn("窗口内净增长", tile["text"])
 
 
 class PayloadTest(unittest.TestCase):

@@ -28,6 +28,20 @@ function(must_print_the_leak program)
   endif()
 endfunction()
 
+# And that it does not pass for want of data: too few steps, no recording.
+function(must_not_pass program)
+  get_filename_component(recordings ${RECORDING} DIRECTORY)
+  execute_process(COMMAND ${program} ${recordings}/../snapshot/snapshot.json RESULT_VARIABLE status
+    OUTPUT_VARIABLE output ERROR_VARIABLE trouble)
+  if(NOT status EQUAL 4 OR NOT trouble MATCHES "CANNOT SAY whether something leaks: 1 step judged")
+    message(FATAL_ERROR "${program}, not judged: ${status}\n${output}${trouble}")
+  endif()
+  execute_process(COMMAND ${program} RESULT_VARIABLE status ERROR_VARIABLE trouble)
+  if(NOT status EQUAL 2 OR NOT trouble MATCHES "^no recording is named")
+    message(FATAL_ERROR "${program} of nothing: ${status}\n${trouble}")
+  endif()
+endfunction()
+
 file(REMOVE_RECURSE ${PREFIX} ${PREFIX}.first)
 must_run(${CMAKE_COMMAND} --install ${BUILD} --prefix ${PREFIX}.first)
 file(RENAME ${PREFIX}.first ${PREFIX})
@@ -78,6 +92,7 @@ must_run(${PREFIX}/build/consumer_by_pkg_config)
 
 build_with_cmake(${SAMPLE} leaks)
 must_print_the_leak(${PREFIX}/build/leaks/leaks)
+must_not_pass(${PREFIX}/build/leaks/leaks)
 build_with_pkg_config(leaktide ${SAMPLE}/leaks.c leaks)
 get_filename_component(library_folder ${library} DIRECTORY)
 set(ENV{LD_LIBRARY_PATH} ${library_folder})

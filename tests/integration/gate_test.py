@@ -278,6 +278,42 @@ class MadeUpTest(Folder):
             if case["outcome"] == "failed":
                 self.assertIn(case["sentence"], said)
 
+    FILES = {"md": "summary.md", "junit": "junit.xml", "sarif": "results.sarif", "json": "gate.json",
+             "openmetrics": "metrics.txt", "gitlab": "gl-code-quality-report.json"}
+
+    def written(self, policy, recording):
+        """What each format says of the gate, by its name; its exit status."""
+        self.write("leaktide.toml", policy)
+        done = self.leaktide("gate", "--format=github," + ",".join(self.FILES), "--output=out", recording)
+        said = {name: self.read(os.path.join("out", file)) for name, file in self.FILES.items()}
+        return dict(said, github=done.stdout), done.returncode
+
+    def test_leaks_that_are_not_judged_pass_in_no_format(self):
+        said, status = self.written('[leak]\n', "short")
+        self.assertEqual(status, 4)
+        for name in set(said) - {"openmetrics"}:
+            self.assertIn("CANNOT SAY whether something leaks: 3 steps judged, 5 are needed", said[name], name)
+            self.assertNotRegex(said[name], r"(?i)no leak|\b0 leaks|0 B", name)
+        self.assertIn("Memory gate CANNOT JUDGE: 1 of ", said["md"])
+        self.assertIsNotNone(ElementTree.fromstring(said["junit"]).find("testsuite/testcase[@name='leaks']/error"))
+        result, = json.loads(said["sarif"])["runs"][0]["results"]
+        self.assertEqual((result["ruleId"], result["level"]), ("mem/leak", "error"))
+        self.assertEqual(json.loads(said["json"])["outcome"], "unsure")
+        self.assertTrue(said["github"].startswith("::error file=leaktide.toml,line=1,title=leaktide leaks::"))
+        finding, = json.loads(said["gitlab"])
+        self.assertEqual((finding["check_name"], finding["severity"]), ("mem/leak", "major"))
+
+    def test_a_metric_says_whether_leaks_were_judged(self):
+        cases = [  # policy, recording, whether they were; None: nobody asked
+            ('[leak]\n', "short", 0), ('[leak]\n', "leak", 1), ('[leak]\n', "tidy", 1), ('[leak]\n', "few_turns", 0),
+            ('[leak]\nwindow_growth = "1 GiB"\n', "lines", 0), (PEAK, "leak", None)]
+        for policy, recording, judged in cases:
+            with self.subTest(policy=policy, recording=recording):
+                said = self.written(policy, recording)[0]["openmetrics"]
+                found = re.search(r"^leaktide_leaks_judged (\d)$", said, re.M)
+                self.assertEqual(found and int(found.group(1)), judged)
+                self.assertEqual("leaktide_leak_per_step_bytes{" in said, recording == "leak" and policy != PEAK)
+
     def test_gitlab_gets_findings_of_the_project(self):
         """Keys and severities as its report format has them; paths in the project."""
         self.write("s", "leak:nobody\n")

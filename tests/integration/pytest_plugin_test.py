@@ -43,6 +43,11 @@ def test_leaks():
     kept.append(bytearray(50000))
 
 
+@pytest.mark.leaktide(leak="0", repeat=3)
+def test_has_too_few_steps_to_be_judged():
+    bytearray(50000)
+
+
 @pytest.mark.leaktide(peak="1 MiB")
 def test_needs_too_much():
     bytearray(3 << 20)
@@ -88,6 +93,10 @@ def test_runs_a_program(leaktide_run):
     assert leaktide_run(["echo", "hello"], peak="16 MiB") == "hello\\n"
 
 
+def test_runs_a_program_that_has_no_loop(leaktide_run):
+    leaktide_run(["echo", "hello"], leak="0")
+
+
 def test_runs_a_program_that_fails(leaktide_run):
     leaktide_run(["sh", "-c", "exit 3"], peak="16 MiB")
 
@@ -125,6 +134,7 @@ def test_one(number):
 EXPECTED = {
     "test_keeps_its_budget": None,
     "test_leaks": "leak: 48.9 KiB per step",
+    "test_has_too_few_steps_to_be_judged": "leaks cannot be judged: CANNOT SAY whether something leaks: 1 step",
     "test_needs_too_much": "limit 1 MiB",
     "test_uses_as_much_each_time": "limit 2 MiB: 2.38 MiB at filled (",
     "test_is_killed": "ended with -9",
@@ -133,6 +143,7 @@ EXPECTED = {
     "test_has_an_unknown_unit": "'1 MiBs' is no size",
     "test_has_an_unknown_word": "peak, leak, repeat and warm_up are known",
     "test_runs_a_program": None,
+    "test_runs_a_program_that_has_no_loop": "leaks cannot be judged: ",
     "test_runs_a_program_that_fails": "ended with 3",
     "test_waits_for_steps": None,
     "test_counts_leaks_by_turns": None,

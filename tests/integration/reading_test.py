@@ -22,6 +22,7 @@ import leaktide  # noqa: E402
 import leaktide_reading  # noqa: E402
 
 NOWHERE = "/no/such/recording"
+UNJUDGED = os.path.join(os.path.dirname(RECORDING), "..", "snapshot", "snapshot.json")  # has too few steps
 
 
 def plain(value):
@@ -144,6 +145,62 @@ def rows_of(tables):
     """Of a JSON document: a table is its rows, or an object that has them."""
     tables = tables.values() if isinstance(tables, dict) else tables
     return [table["rows"] if isinstance(table, dict) else table for table in tables]
+
+
+class NotJudged(unittest.TestCase):
+    def test_what_is_not_judged_is_no_empty_list(self):
+        with leaktide.open(UNJUDGED) as recording:
+            with self.assertRaises(leaktide.NotJudged) as caught:
+                self.assertFalse(recording.leaks())
+            answer = recording.ask("leaks")
+        self.assertRegex(str(caught.exception), "^CANNOT SAY whether something leaks: 1 step judged, ")
+        self.assertEqual(caught.exception.doubt, "steps")
+        self.assertEqual(caught.exception.answer.verdict, answer.verdict)
+        self.assertEqual(answer.outcome, "no data")
+        self.assertIsInstance(caught.exception, leaktide_reading.Error)
+
+    def test_without_steps_as_well(self):
+        """Its sentence is not one of the table of doubts."""
+        with tempfile.TemporaryDirectory() as folder:
+            state = os.path.join(folder, "state.json")
+            with open(state, "w") as file:
+                json.dump({"segments": [], "device_traces": [[{"action": "alloc", "addr": 4096, "size": 512,
+                                                               "stream": 0, "frames": []}]]}, file)
+            with leaktide.open(state) as recording, self.assertRaises(leaktide.NotJudged) as caught:
+                recording.leaks()
+        self.assertTrue(str(caught.exception))
+
+    def test_a_loop_without_leaks_is_an_empty_list(self):
+        """Written here: a block for each of twelve steps, freed in the next."""
+        events, ns = [], 0
+        for step in range(12):
+            ns += 1000
+            events += [{"ph": "X", "cat": "user_annotation", "name": "ProfilerStep#%d" % step, "pid": 1,
+                        "tid": 1, "ts": ns, "dur": 900},
+                       memory_event(ns + 10, 4096, 512, 512), memory_event(ns + 800, 4096, -512, 0)]
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "trace.json")
+            with open(path, "w") as file:
+                json.dump({"traceEvents": events}, file)
+            with leaktide.open(path) as recording:
+                self.assertEqual(recording.leaks(), [])
+
+    def test_a_recording_must_be_named(self):
+        for paths in ((), (None,)):
+            with self.assertRaisesRegex(ValueError, "^no recording is named"):
+                leaktide.open(*paths)
+
+    def test_a_question_may_ask_why(self):
+        with leaktide.open(RECORDING) as recording:
+            why = recording.ask("leaks", why="").tables["why"]
+            quiet = recording.ask("leaks").tables["why"]
+        self.assertEqual((why.columns["why"], quiet.columns["why"]), ("why", None))  # shown, or only data
+
+
+def memory_event(ns, address, change, alive):
+    return {"ph": "i", "s": "t", "cat": "cpu_instant_event", "name": "[memory]", "pid": 1, "tid": 1, "ts": ns,
+            "args": {"Addr": address, "Bytes": change, "Device Type": 1, "Device Id": 0,
+                     "Total Allocated": alive, "Total Reserved": 4096}}
 
 
 class Trouble(unittest.TestCase):

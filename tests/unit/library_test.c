@@ -459,6 +459,23 @@ static void an_error_names_the_option(void **state)
     assert_null(error.option);
 }
 
+/* What nobody named is not judged. */
+static void a_recording_must_be_named(void **state)
+{
+    struct mt_trace *trace = NULL;
+    struct mt_answer *answer = NULL;
+    struct mt_error error;
+
+    (void)state;
+    assert_int_equal(mt_trace_open(NULL, 0, &trace, &error), MT_USAGE);
+    assert_non_null(strstr(error.message, "no recording is named"));
+    assert_null(trace);
+    assert_int_equal(mt_summaries_ask(NULL, 0, NULL, &answer, &error), MT_USAGE);
+    assert_int_equal(mt_summaries_history(NULL, 0, 0, NULL, &answer, &error), MT_USAGE);
+    assert_int_equal(mt_summaries_merge(NULL, 0, "/no/such/folder", &error), MT_USAGE);
+    assert_null(answer);
+}
+
 /* What it does not need was not read, so nothing else may be asked. */
 static void one_question_is_answered_alone(void **state)
 {
@@ -616,6 +633,7 @@ int main(void)
         cmocka_unit_test(recordings_are_read_by_several_threads),
         cmocka_unit_test(options_of_other_versions_are_taken),
         cmocka_unit_test(an_error_names_the_option),
+        cmocka_unit_test(a_recording_must_be_named),
         cmocka_unit_test(one_question_is_answered_alone),
         cmocka_unit_test(steps_that_are_found_are_the_same_in_one_reading_less),
         cmocka_unit_test(what_seemed_to_be_steps_is_none),

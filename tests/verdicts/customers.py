@@ -184,14 +184,16 @@ def ask_page(asker, recording, *options):
 
 
 def ask_python(asker, recording):
-    """recording.leaks(); an exception is its own word."""
+    """recording.leaks(); NotJudged is CANNOT SAY, another exception its own word."""
     program = ("import sys, json, leaktide_reading as reading\n"
                "recording = reading.open_recording(sys.argv[1])\n"
                "try:\n"
                "    found = [[it.site, it.ledger, it.bytes_per_step, it.values.get('grown_bytes') or it.values.get('overdue_bytes')]\n"
                "             for it in recording.leaks()]\n"
                "except reading.Error as error:\n"
-               "    found = type(error).__name__ + ': ' + str(error)\n"
+               "    found = [type(error).__name__, str(error)]\n"
+               "else:\n"
+               "    found = [None, found]\n"
                "print(json.dumps(found))\n")
     library = os.path.join(os.path.dirname(os.path.dirname(asker.leaktide)), "lib", "libleaktide.so.0.1")
     environment = dict(os.environ, LEAKTIDE_LIBRARY=library, PYTHONPATH=asker.python_module)
@@ -200,9 +202,9 @@ def ask_python(asker, recording):
     ran.args = ["python3", "-c", "leaktide.open(%r).leaks()" % recording]
     if ran.returncode:
         return asker.refused(ran)
-    found = json.loads(ran.stdout)
-    if isinstance(found, str):
-        return asker.finish(ran, Said("raised", doubt_of(found), {}, found))
+    raised, found = json.loads(ran.stdout)
+    if raised:
+        return asker.finish(ran, Said(CANNOT_SAY if raised == "NotJudged" else "raised", doubt_of(found), {}, found))
     leaks = {}
     for row in found:
         add(leaks, *row)

@@ -300,20 +300,31 @@ def pool_reserved(pool: Union[str, bytes], device: int, size_bytes: int) -> None
         _tracer.pool_reserved(_bytes(pool), device, size_bytes)
 
 
-def open(path: Any, *more: Any, **options: Any) -> Any:  # nor is this one
-    """A recording, to be read: see open_recording() of leaktide_reading.py, beside this file.
-
-    with leaktide.open("run.leaktide") as recording:
-        print(recording.verdict, recording.leaks())
-    """
+def _reading() -> Any:
     try:
-        from leaktide_reading import open_recording
+        import leaktide_reading
     except ModuleNotFoundError as error:
         if error.name != "leaktide_reading":
             raise
         raise ImportError("leaktide: recordings are read by leaktide_reading.py, which must lie "
                           "beside leaktide.py") from None
-    return open_recording(path, *more, **options)
+    return leaktide_reading
+
+
+def open(path: Any = None, *more: Any, **options: Any) -> Any:  # nor is this one
+    """A recording, to be read: see open_recording() of leaktide_reading.py, beside this file.
+
+    with leaktide.open("run.leaktide") as recording:
+        print(recording.verdict, recording.leaks())  # NotJudged: nobody can say what leaks
+    """
+    return _reading().open_recording(path, *more, **options)
+
+
+def __getattr__(name: str) -> Any:
+    """leaktide.NotJudged: loaded by those who name it."""
+    if name == "NotJudged":
+        return _reading().NotJudged
+    raise AttributeError("module 'leaktide' has no attribute %r" % name)
 
 
 def _offer_msmemscope() -> None:

@@ -5,7 +5,7 @@
 
     with leaktide.open("run.leaktide") as recording:
         print(recording.verdict)
-        for leak in recording.leaks():
+        for leak in recording.leaks():  # NotJudged where nobody can say whether something leaks
             print(leak.bytes_per_step, leak.site, leak.advice)
         peak = recording.peak()
         peak.tables["held_at_peak"].to_pandas()
@@ -26,8 +26,8 @@ from dataclasses import dataclass, field
 from typing import Any, Callable, Dict, Iterator, List, Optional, Sequence, Tuple, Union
 
 __all__ = [
-    "Answer", "Cancelled", "Error", "Finding", "Frame", "NotFound", "Recording", "Table", "Tables",
-    "WrongUse", "open_recording",
+    "Answer", "Cancelled", "Error", "Finding", "Frame", "NotFound", "NotJudged", "Recording",
+    "Table", "Tables", "WrongUse", "open_recording",
 ]
 
 _SONAME = "libleaktide.so.0.1"
@@ -46,11 +46,18 @@ class NotFound(Error, FileNotFoundError):
 
 
 class WrongUse(Error, ValueError):
-    """There is no such question, or an option makes no sense."""
+    """No recording is named, there is no such question, or an option makes no sense."""
 
 
 class Cancelled(Error):
     """The progress function returned False."""
+
+
+class NotJudged(Error):
+    """No leak was found, but nobody can say that there is none; the text says why."""
+
+    doubt: Optional[str] = None  # a word for it, as "steps": docs/summaries.md
+    answer: Optional["Answer"] = None  # all that is said instead
 
 
 _USAGE, _NOT_FOUND, _CANCELLED = 1, 5, 8
@@ -207,7 +214,8 @@ class _AskOptions(ctypes.Structure):
                 ("block_most_bytes", ctypes.c_uint64), ("block_from_ns", ctypes.c_uint64),
                 ("block_to_ns", ctypes.c_uint64), ("flags", ctypes.c_uint64),
                 ("stack_depth", ctypes.c_uint), ("stack_least_percent", ctypes.c_uint),
-                ("allocator_settings", ctypes.c_char_p)]
+                ("allocator_settings", ctypes.c_char_p), ("parallel", ctypes.c_char_p),
+                ("page_folder", ctypes.c_char_p), ("why", ctypes.c_char_p)]
 
 
 class _Frame(ctypes.Structure):
@@ -395,6 +403,14 @@ def _answer(question: str, answer: int) -> Answer:
         notes=[_text(text) for text in _all(lambda i: lib.mt_answer_note_at(answer, i, None))])
 
 
+def _not_judged(answer: Answer) -> NotJudged:
+    doubts = [row for table in answer.tables if table.name == "doubts" for row in table]
+    raised = NotJudged(doubts[0]["sentence"] if doubts else " ".join(answer.verdict))
+    raised.doubt = doubts[0]["doubt"] if doubts else None
+    raised.answer = answer
+    return raised
+
+
 class _Watch:
     """The library's calls while it reads: they tell progress, and let Ctrl-C through."""
 
@@ -464,13 +480,15 @@ class Recording:
 
     def ask(self, question: str, top: int = 0, warm_up: int = -1, margin_percent: int = 0,
             stack_depth: int = 0, least_percent: int = 1,
-            allocator_settings: Optional[str] = None) -> Answer:
+            allocator_settings: Optional[str] = None, parallel: Optional[str] = None,
+            why: Optional[str] = None) -> Answer:
         """A question of the command line: "leaks", "peak", "steps", "frag" ...; top 0: all rows."""
         lib, answer, error = _functions(), ctypes.c_void_p(), _Error()
         options = _AskOptions(size_bytes=ctypes.sizeof(_AskOptions), top=top,
                               warm_up_steps=warm_up, margin_percent=margin_percent,
                               stack_depth=stack_depth, stack_least_percent=least_percent,
-                              allocator_settings=_bytes_or_none(allocator_settings))
+                              allocator_settings=_bytes_or_none(allocator_settings),
+                              parallel=_bytes_or_none(parallel), why=_bytes_or_none(why))
         with self._lock:
             self._watch.check(lib.mt_trace_ask(self._open(), question.encode(), options, answer,
                                                error), error)
@@ -486,7 +504,12 @@ class Recording:
         return self._report
 
     def leaks(self) -> List[Finding]:
-        return [it for it in self.ask("leaks").findings if it.kind == "leak"]
+        """What leaks. An empty list says that nothing does; NotJudged: nobody can say."""
+        answer = self.ask("leaks")
+        found = [it for it in answer.findings if it.kind == "leak"]
+        if not found and answer.outcome == "no data":
+            raise _not_judged(answer)
+        return found
 
     def peak(self) -> Answer:
         return self.ask("peak")
@@ -520,8 +543,8 @@ def _close(lib: Any, trace: Any, _kept: _Watch) -> None:
     lib.mt_trace_close(trace)
 
 
-def open_recording(path: _Path, *more: _Path, partial: bool = False, steps: Optional[str] = None,
-                   step_site: Optional[str] = None,
+def open_recording(path: Optional[_Path] = None, *more: _Path, partial: bool = False,
+                   steps: Optional[str] = None, step_site: Optional[str] = None,
                    site_rules: Optional[Sequence[_Path]] = None,
                    sysroot: Optional[_Path] = None,
                    debug_folders: Optional[Sequence[_Path]] = None,
@@ -537,4 +560,4 @@ def open_recording(path: _Path, *more: _Path, partial: bool = False, steps: Opti
                            site_rules=_list_or_none(site_rules), sysroot=_bytes_or_none(sysroot),
                            debug_folders=_list_or_none(debug_folders),
                            asks_debug_servers=debug_servers)
-    return Recording([path, *more], progress, options)
+    return Recording([] if path is None else [path, *more], progress, options)

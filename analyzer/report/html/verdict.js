@@ -35,19 +35,25 @@ export function leakRate(leak) {
     return leak.turn_count === undefined ? say('{0} per step', rate) : say('{0} per turn', rate);
 }
 
-function growthNumber(report) {
+function whyNotJudged(report, doubt) {
+    const window = rowsNamed(report, 'window')[0];
+    if (window && window.net_growth_bytes !== null)
+        return say('{0}: net growth of {1} in the window, {2} not released, {3} of older blocks released', window.ledger,
+            sizeChange(window.net_growth_bytes), size(window.unreleased_bytes), size(window.older_released_bytes));
+    return doubt?.sentence ?? report.verdict[0];
+}
+
+export function growthNumber(report) {
     const leak = leaksOf(report)[0];
     if (leak)
         return {number: leakRate(leak),
         title: say('largest leak'), text: `${leak.site}, ${leak.ledger}`, isBad: true,
         go: () => (isSite(leak.site) ? goToSite(leak.site, leak.ledger) : goToLedger(leak.ledger))};
-    const window = rowsNamed(report, 'window')[0];
-    if (window)
-        return {number: window.net_growth_bytes === null ? '?' : sizeChange(window.net_growth_bytes), title: say('net growth in the window'),
-            text: say('{0}: {1} not released, {2} of older blocks released', window.ledger,
-                size(window.unreleased_bytes), size(window.older_released_bytes))};
-    if (report.outcome === 'no_data')
-        return {number: '?', title: say('growth per step'), text: say('not judged: the first sentence says why')};
+    if (!report.tables.some(table => table.name === 'doubts')) /* nobody asked for leaks */
+        return null;
+    const doubt = rowsNamed(report, 'doubts')[0];
+    if (doubt || report.outcome === 'no_data')
+        return {number: say('not judged'), title: say('leaks'), hint: doubt?.sentence ?? report.verdict[0], text: whyNotJudged(report, doubt)};
     return {number: '0 B', title: say('growth per step'), text: say('no site grows from step to step')};
 }
 
@@ -66,8 +72,8 @@ function endNumber(report) {
 function makeCard(card) {
     const content = [make('span', {class: 'card-title'}, card.title),
         make('span', {class: 'card-number'}, card.number), make('span', {class: 'card-text'}, card.text)];
-    const style = card.isBad ? 'card bad' : 'card';
-    return card.go ? makeButton('', card.go, {class: style}, content) : make('div', {class: style}, content);
+    const look = {class: card.isBad ? 'card bad' : 'card', title: card.hint};
+    return card.go ? makeButton('', card.go, look, content) : make('div', look, content);
 }
 
 // Of a comparison: what the first ledger's peak and end did, and how many operators changed.
