@@ -567,10 +567,9 @@ class Timeline {
 
     // What the pool counted, where it did, and what was seen of it.
     peakText() {
-        const row = rowsNamed(this.recording.report, 'peaks').find(each => each.ledger === this.ledger.name);
-        const counted = row?.counted_peak_bytes;
-        return counted > this.ledger.peakBytes ?
-            say('{0}, of it {1} recorded', size(counted), size(this.ledger.peakBytes)) : size(this.ledger.peakBytes);
+        const {peakBytes, wholePeakBytes} = this.ledger;
+        return wholePeakBytes > peakBytes ?
+            say('{0}, of it {1} recorded', size(wholePeakBytes), size(peakBytes)) : size(peakBytes);
     }
 
     drawLabel(chart, ns, text, colour) {
