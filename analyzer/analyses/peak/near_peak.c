@@ -26,10 +26,10 @@ enum { detailed_ledgers = 3 };
 
 struct region {
     uint16_t ledger;
-    uint64_t peak_bytes, threshold_bytes;
-    uint64_t unseen_bytes, live_bytes; /* of no block; with it */
-    bool is_above;                     /* the threshold */
-    bool is_peak_behind;               /* was seen */
+    uint64_t peak_bytes, threshold_bytes, live_bytes; /* in blocks, as the curve has it */
+    uint64_t unseen_bytes;                            /* beside them: of no block */
+    bool is_above;                                    /* the threshold */
+    bool is_peak_behind;                              /* was seen */
     bool is_over;
     uint64_t from_ns, to_ns;
     uint64_t from_index, peak_index; /* the newest block then, as in struct life */
@@ -140,14 +140,14 @@ static bool search_init(struct search *search)
     for (size_t i = 0; order && i < count && search->count < detailed_ledgers; i++) {
         struct ledger_figures figures = ledger_figures_of(question, order[i]);
         unsigned __int128 part =
-            (unsigned __int128)figures.peak_bytes * (100 - question->margin_percent);
+            (unsigned __int128)figures.seen_peak_bytes * (100 - question->margin_percent);
         struct region *region = &search->regions[search->count];
 
         if (!figures.seen_peak_bytes)
             continue;
         region->ledger = order[i];
-        region->peak_bytes = figures.peak_bytes;
-        region->unseen_bytes = region->live_bytes = figures.unseen_peak_bytes;
+        region->peak_bytes = figures.seen_peak_bytes;
+        region->unseen_bytes = figures.unseen_peak_bytes;
         region->threshold_bytes = (uint64_t)((part + 99) / 100);
         block_list_init(&region->at_peak, question->top);
         search->count++;
@@ -264,7 +264,8 @@ static void add_blocks(const struct search *search, struct report *report, struc
         report_ledger_table(report, "blocks_at_peak", label,
                             report_text(report, "Largest blocks of %s at its peak", label), NULL);
 
-    block_list_show(&region->at_peak, search->question, report, table, region->peak_bytes);
+    block_list_show(&region->at_peak, search->question, report, table,
+                    region->peak_bytes + region->unseen_bytes);
 }
 
 static void add_details(struct search *search, struct report *report)

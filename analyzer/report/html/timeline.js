@@ -15,7 +15,6 @@ import {makeSiteLink, isSite} from './places.js';
 import {leaksOf} from './recording.js';
 import {download, downloadCanvas, makeDownload} from './download.js';
 import {makeTable, csvOf} from './table.js';
-import {rowsNamed} from './tables.js';
 
 const layerMost = 9;
 const legendMost = 12;
