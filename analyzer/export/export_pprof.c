@@ -134,7 +134,8 @@ static void add_samples(struct pprof *pprof)
     for (size_t i = 0; i < pprof->weights->count; i++) {
         const struct stack_weight *row = &pprof->weights->rows[i];
 
-        if (row->counts[AT_PEAK] || row->counts[AT_END] || row->bytes[GROWTH_PER_STEP])
+        if (row->bytes[AT_PEAK] || row->bytes[AT_END] || row->counts[AT_PEAK] ||
+            row->counts[AT_END] || row->bytes[GROWTH_PER_STEP])
             add_sample(pprof, row);
     }
 }

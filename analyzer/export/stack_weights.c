@@ -7,10 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "verdict.h"
 #include "hash.h"
 #include "labels.h"
+#include "ledger_figures.h"
 #include "origins.h"
+#include "verdict.h"
 
 const char *const stack_measure_names[STACK_MEASURES] = {
     [AT_PEAK] = "live at peak",
@@ -115,6 +116,32 @@ static void add_rate(struct making *making, const struct origins *origins, const
     }
 }
 
+/* What the pool alone counts is a stack of its own, so that the whole is what the pool held. */
+static void fill_unseen(struct making *making, uint16_t ledger)
+{
+    struct ledger_figures figures = ledger_figures_of(making->request->question, ledger);
+    struct stack_weights *weights = making->weights;
+    struct stack_weight *row = &weights->rows[weights->count];
+    uint32_t *lines;
+
+    if (!figures.unseen_peak_bytes && !figures.unseen_end_bytes)
+        return;
+    lines = arena_alloc(&weights->arena, 2 * sizeof(*lines));
+    if (!lines) {
+        making->has_failed = true;
+        return;
+    }
+    lines[0] =
+        line_number(making, (struct stack_line){label_ledger(making->request->question,
+                                                             making->request->labels, ledger),
+                                                "", 0});
+    lines[1] = line_number(making, (struct stack_line){"(older than the recording)", "", 0});
+    *row = (struct stack_weight){.lines = lines, .line_count = 2, .ledger = ledger};
+    row->bytes[AT_PEAK] = figures.unseen_peak_bytes;
+    row->bytes[AT_END] = figures.unseen_end_bytes;
+    weights->count++;
+}
+
 static void fill_growth(struct making *making, const struct origins *origins)
 {
     const struct question *question = making->request->question;
@@ -140,13 +167,16 @@ enum mt_result stack_weights_init(struct stack_weights *weights,
     table_init(&weights->lines, &weights->arena, sizeof(struct stack_line));
     if (!origins_init(&origins, request->question, ORIGINS_BY_SITE))
         return mt_error_set(error, MT_NO_MEMORY, "no memory for stacks");
-    weights->rows = calloc(origins.count + 1, sizeof(*weights->rows));
+    weights->rows = calloc(origins.count + tally_ledger_count(request->question->tally) + 1,
+                           sizeof(*weights->rows));
     weights->count = weights->rows ? origins.count : 0;
     making.has_failed = !weights->rows;
     for (size_t i = 0; i < weights->count; i++)
         fill_weight(&making, &origins.rows[i], &weights->rows[i]);
     if (!making.has_failed)
         fill_growth(&making, &origins);
+    for (size_t i = 0; !making.has_failed && i < tally_ledger_count(request->question->tally); i++)
+        fill_unseen(&making, (uint16_t)i);
     origins_release(&origins);
     return making.has_failed ? mt_error_set(error, MT_NO_MEMORY, "no memory for stacks") : MT_OK;
 }

@@ -136,6 +136,30 @@ class Made(Test):
         self.assertIn("reserved peak of pta on npu:0: +512 MiB (+25.00 %, allowed +2.00 %), now 2.50 GiB, baseline 2.00 GiB: "
                       "no line that is known makes up half of it", said)
 
+    def test_parts_of_the_peak_add_up_to_what_the_pool_counts(self):
+        """700 of 1103 MiB are no block's: a share is of the whole, and exports have it as a stack."""
+        tables = self.ask("breakdown", self.small)["tables"]
+        self.assertEqual(sum(row["held_bytes"] for row in tables["categories"]), 1103 * MIB)
+        tables = self.ask("peak", self.small)["tables"]
+        for name in ("held_at_peak", "peak_by_operator", "held_throughout_peak"):
+            row = tables[(name, "pta device 0")][0]
+            self.assertEqual((row["held_bytes"], row["share_percent"]), (300 * MIB, 27), name)
+        row = tables[("lowering_peak", "pta device 0")][0]
+        self.assertEqual((row["lowers_bytes"], row["peak_without_bytes"]), (300 * MIB, 803 * MIB))
+        self.run_command("export", "--to=folded", "-o", "f", self.small)
+        with open(self.path("f"), encoding="utf-8") as file:
+            folded = [line.rsplit(" ", 1) for line in file.read().splitlines()]
+        self.assertEqual(sum(int(size) for _, size in folded), 1103 * MIB)
+        self.assertIn("pta device 0;(older than the recording)", [stack for stack, _ in folded])
+
+    def test_tables_of_a_comparison_have_what_its_sentences_say(self):
+        answer = self.ask("diff", self.small, self.large)
+        row = answer["tables"]["ledger_changes"][0]
+        findings = {finding["kind"]: finding for finding in answer["findings"]}
+        self.assertEqual(row["counted_peak_change_bytes"], findings["peak_growth"]["change_bytes"])
+        self.assertEqual(row["counted_end_change_bytes"], findings["kept_growth"]["change_bytes"])
+        self.assertEqual(row["counted_end_change_bytes"], 512 * MIB)
+
     def test_a_baseline_of_before_is_read_and_not_compared_where_it_counted_less(self):
         old = self.write("b", "# leaktide baseline 1: bytes\n"
                               "npu:0/pta/frag = 8032  # n=1 min=8032 max=8032\n"

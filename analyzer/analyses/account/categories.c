@@ -8,6 +8,7 @@
 #include "account_analyses.h"
 #include "category.h"
 #include "labels.h"
+#include "ledger_figures.h"
 #include "ledger_order.h"
 #include "sentence.h"
 
@@ -45,27 +46,36 @@ static void add_groups(const struct question *question, struct ledger_shares *sh
     }
 }
 
+/* Of what the pool alone counts nobody has to guess. */
+static void add_unseen(const struct question *question, uint16_t index, struct share *rows)
+{
+    uint64_t bytes = ledger_figures_of(question, index).unseen_peak_bytes;
+
+    rows[CATEGORY_OLDER].bytes += bytes;
+    rows[CATEGORY_OLDER].certain_bytes += bytes;
+}
+
 static void add_ledger(const struct question *question, struct report *report,
                        struct report_table *table, uint16_t index,
                        const struct ledger_shares *shares)
 {
-    const struct ledger *ledger = tally_ledger_at(question->tally, index);
+    uint64_t whole = ledger_figures_of(question, index).peak_bytes;
 
     for (int i = 0; i < CATEGORY_COUNT; i++) {
         const struct share *share = &shares->rows[i];
-        uint64_t whole = ledger->peak_bytes ? ledger->peak_bytes : 1;
         bool is_known = i != CATEGORY_UNKNOWN && share->bytes >= 100;
         const struct field fields[] = {
             {"category", "what for", value_word(category_name((enum category)i))},
             {"held_bytes", "held", value_bytes(share->bytes)},
-            {"share_percent", "share", value_number(VALUE_PERCENT, share->bytes * 100 / whole)},
+            {"share_percent", "share",
+             value_number(VALUE_PERCENT, share->bytes * 100 / (whole ? whole : 1))},
             {"block_count", "blocks", value_count(share->count)},
             {"confidence_percent", "sure",
              is_known ? value_number(VALUE_PERCENT, sure_percent(share)) : value_none()},
             {"ledger", "ledger", value_text(label_ledger(question, report_arena(report), index))},
         };
 
-        if (share->count)
+        if (share->count || share->bytes)
             report_row(report, table, fields, sizeof(fields) / sizeof(fields[0]));
     }
 }
@@ -139,7 +149,7 @@ static void add_verdict(const struct question *question, struct report *report, 
     else
         report_verdict(report, RANK_MODULES, "At its peak, %s of the %s of %s: %s.",
                        label_size(texts, share->bytes),
-                       label_size(texts, tally_ledger_at(question->tally, index)->peak_bytes),
+                       label_size(texts, ledger_figures_of(question, index).peak_bytes),
                        label_ledger(question, texts, index), label_largest(report, shares, best));
 }
 
@@ -154,6 +164,8 @@ void analyse_categories(const struct question *question, struct report *report)
 
     if (shares && order) {
         add_groups(question, shares);
+        for (size_t i = 0; i < tally_ledger_count(question->tally); i++)
+            add_unseen(question, (uint16_t)i, shares[i].rows);
         for (size_t i = 0; i < count && i < rows_shown(question, count); i++)
             add_ledger(question, report, table, order[i], &shares[order[i]]);
         if (count)

@@ -19,6 +19,7 @@
 #include "hash.h"
 #include "hash_index.h"
 #include "labels.h"
+#include "ledger_figures.h"
 #include "ledger_order.h"
 #include "table.h"
 
@@ -174,7 +175,7 @@ static void add_node(const struct question *question, struct report *report,
                      const char *path)
 {
     const struct node *node = node_at(tree, index);
-    uint64_t whole = tally_ledger_at(question->tally, node->ledger)->peak_bytes;
+    uint64_t whole = ledger_figures_of(question, node->ledger).peak_bytes;
     const struct field fields[] = {
         {"owner", "owner", value_text(path)},
         {"held_bytes", "held", value_bytes(node->bytes)},

@@ -10,6 +10,7 @@
 #include "call_tree.h"
 #include "cxx_name.h"
 #include "labels.h"
+#include "ledger_figures.h"
 #include "ledger_order.h"
 #include "origins.h"
 #include "path_text.h"
@@ -199,7 +200,11 @@ static void add_tree(const struct question *question, struct report *report, uin
     if (stacks.tree.has_failed) {
         report_note(report, 0, "stacks: not enough memory to add them up");
     } else {
+        struct ledger_figures figures = ledger_figures_of(question, ledger);
+
         stacks.whole = call_tree_at(&stacks.tree, 0)->bytes;
+        stacks.whole.at_peak += figures.unseen_peak_bytes;
+        stacks.whole.at_end += figures.unseen_end_bytes;
         stacks.table = report_ledger_table(
             report, is_bottom_up ? "bottom_up" : "top_down", label,
             report_text(report,

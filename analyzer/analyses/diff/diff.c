@@ -305,6 +305,13 @@ static void add_pairs(const struct diff *diff)
             {"peak_bytes", "peak", value_bytes(row->peak.current)},
             {"peak_change_bytes", "change", value_change(VALUE_BYTES_CHANGE, row->peak.change)},
             {"peak_noise_bytes", "noise", has_noise ? value_bytes(row->peak.noise) : value_none()},
+            {"base_counted_end_bytes", "base at end, as the pool counts",
+             row->is_counted ? value_bytes(row->counted_end.base) : value_none()},
+            {"counted_end_bytes", "now",
+             row->is_counted ? value_bytes(row->counted_end.current) : value_none()},
+            {"counted_end_change_bytes", "change",
+             row->is_counted ? value_change(VALUE_BYTES_CHANGE, row->counted_end.change)
+                             : value_none()},
             {"base_end_bytes", "base at end", value_bytes(row->end.base)},
             {"end_bytes", "at end", value_bytes(row->end.current)},
             {"end_change_bytes", "change", value_change(VALUE_BYTES_CHANGE, row->end.change)},

@@ -9,6 +9,7 @@
 #include "category.h"
 #include "growth.h"
 #include "labels.h"
+#include "ledger_figures.h"
 #include "ledger_layers.h"
 #include "peak_rules.h"
 #include "peak_trial.h"
@@ -71,7 +72,7 @@ static void look_for_gradients(const struct rule *rule, const struct evidence *e
         return;
     for (size_t i = 0; evidence->trials && i < evidence->trials->count; i++) {
         const struct peak_trials *ledger = &evidence->trials->ledgers[i];
-        uint64_t peak_bytes = tally_ledger_at(question->tally, ledger->ledger)->peak_bytes;
+        uint64_t peak_bytes = ledger_figures_of(question, ledger->ledger).peak_bytes;
 
         for (size_t k = 0; is_of_tensors(question, ledger) && k < ledger->count; k++) {
             const struct trial *trial = &ledger->trials[k];
@@ -101,7 +102,7 @@ static void look_for_unused(const struct rule *rule, const struct evidence *evid
 
     for (size_t i = 0; evidence->trials && i < evidence->trials->count; i++) {
         const struct peak_trials *ledger = &evidence->trials->ledgers[i];
-        uint64_t peak_bytes = tally_ledger_at(question->tally, ledger->ledger)->peak_bytes;
+        uint64_t peak_bytes = ledger_figures_of(question, ledger->ledger).peak_bytes;
 
         for (size_t k = 0; ledger->has_uses && k < ledger->count; k++) {
             const struct trial *trial = &ledger->trials[k];
@@ -159,13 +160,13 @@ static void look_for_category(const struct rule *rule, const struct evidence *ev
 
     for (size_t i = 0; rows && i < tally_ledger_count(question->tally); i++) {
         const struct ledger *ledger = tally_ledger_at(question->tally, i);
+        uint64_t peak_bytes = ledger_figures_of(question, (uint16_t)i).peak_bytes;
 
         if (ledger->kind == LEDGER_MEMORY && !ledger_is_cut_up(question->tally, ledger) &&
-            percent_of(rows[i].bytes, ledger->peak_bytes) >= category_percent)
+            percent_of(rows[i].bytes, peak_bytes) >= category_percent)
             advice_add(advices, rule,
                        report_text(evidence->report, "%s of the %s of %s at its peak are %s",
-                                   label_size(texts, rows[i].bytes),
-                                   label_size(texts, ledger->peak_bytes),
+                                   label_size(texts, rows[i].bytes), label_size(texts, peak_bytes),
                                    label_ledger(question, texts, (uint16_t)i),
                                    category_label(texts, category, !rows[i].is_guessed)),
                        rows[i].bytes, true);
@@ -224,22 +225,23 @@ static void look_for_logits(const struct rule *rule, const struct evidence *evid
         uint16_t index = tally_group_at(tally, i)->ledger;
         uint64_t held_bytes = group_at_peak(tally, i).bytes;
 
-        if (percent_of(held_bytes, tally_ledger_at(tally, index)->peak_bytes) >= 1 &&
+        if (percent_of(held_bytes, ledger_figures_of(question, index).peak_bytes) >= 1 &&
             is_made_by_loss(question, i))
             bytes[index] += held_bytes;
     }
     for (uint16_t i = 0; bytes && i < tally_ledger_count(tally); i++) {
         const struct ledger *ledger = tally_ledger_at(tally, i);
+        uint64_t peak_bytes = ledger_figures_of(question, i).peak_bytes;
 
         if (ledger->kind == LEDGER_MEMORY && !ledger_is_cut_up(tally, ledger) &&
-            percent_of(bytes[i], ledger->peak_bytes) >= category_percent)
+            percent_of(bytes[i], peak_bytes) >= category_percent)
             advice_add(
                 advices, rule,
                 report_text(evidence->report,
                             "%s of the %s of %s at its peak were made by the loss: copies of "
                             "the logits",
                             label_size(report_arena(evidence->report), bytes[i]),
-                            label_size(report_arena(evidence->report), ledger->peak_bytes),
+                            label_size(report_arena(evidence->report), peak_bytes),
                             label_ledger(question, report_arena(evidence->report), i)),
                 bytes[i], true);
     }
@@ -261,21 +263,22 @@ static struct devices devices_like(const struct evidence *evidence, uint16_t ind
 
     for (uint16_t i = 0; i < tally_ledger_count(tally); i++) {
         const struct ledger *ledger = tally_ledger_at(tally, i);
+        uint64_t peak_bytes = ledger_figures_of(evidence->question, i).peak_bytes;
 
         if (ledger->process != first->process || ledger->pool != first->pool ||
-            ledger->kind != LEDGER_MEMORY || ledger->device < 0 || !ledger->peak_bytes)
+            ledger->kind != LEDGER_MEMORY || ledger->device < 0 || !peak_bytes)
             continue;
         if (i < index) /* that one speaks for all */
             return (struct devices){.count = 0};
-        devices.list = report_text(evidence->report, "%s%s%s on device %" PRId32, devices.list,
-                                   devices.count++ ? ", " : "",
-                                   label_size(report_arena(evidence->report), ledger->peak_bytes),
-                                   ledger->device);
-        devices.sum_bytes += ledger->peak_bytes;
-        if (ledger->peak_bytes > devices.highest_bytes)
-            devices.highest_bytes = ledger->peak_bytes;
-        if (ledger->peak_bytes < devices.lowest_bytes)
-            devices.lowest_bytes = ledger->peak_bytes;
+        devices.list =
+            report_text(evidence->report, "%s%s%s on device %" PRId32, devices.list,
+                        devices.count++ ? ", " : "",
+                        label_size(report_arena(evidence->report), peak_bytes), ledger->device);
+        devices.sum_bytes += peak_bytes;
+        if (peak_bytes > devices.highest_bytes)
+            devices.highest_bytes = peak_bytes;
+        if (peak_bytes < devices.lowest_bytes)
+            devices.lowest_bytes = peak_bytes;
     }
     return devices;
 }

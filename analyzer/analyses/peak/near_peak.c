@@ -16,6 +16,7 @@
 #include "block_list.h"
 #include "holders.h"
 #include "labels.h"
+#include "ledger_figures.h"
 #include "ledger_order.h"
 #include "list.h"
 #include "origins.h"
@@ -25,10 +26,10 @@ enum { detailed_ledgers = 3 };
 
 struct region {
     uint16_t ledger;
-    uint64_t threshold_bytes;
-    uint64_t live_bytes;
-    bool is_above;       /* the threshold */
-    bool is_peak_behind; /* was seen */
+    uint64_t peak_bytes, threshold_bytes, live_bytes; /* in blocks, as the curve has it */
+    uint64_t unseen_bytes;                            /* beside them: of no block */
+    bool is_above;                                    /* the threshold */
+    bool is_peak_behind;                              /* was seen */
     bool is_over;
     uint64_t from_ns, to_ns;
     uint64_t from_index, peak_index; /* the newest block then, as in struct life */
@@ -69,7 +70,7 @@ static bool on_born(void *context, const struct life *life)
         region->from_index = life->index;
     }
     /* Steps that were not asked for may have been as high before. */
-    if (!region->is_peak_behind && region->live_bytes == ledger->peak_bytes &&
+    if (!region->is_peak_behind && region->live_bytes == region->peak_bytes &&
         life->born_ns >= ledger->peak_time_ns) {
         region->is_peak_behind = true;
         region->peak_index = life->index;
@@ -137,14 +138,16 @@ static bool search_init(struct search *search)
     uint16_t *order = ledger_order(question->tally, &count);
 
     for (size_t i = 0; order && i < count && search->count < detailed_ledgers; i++) {
-        const struct ledger *ledger = tally_ledger_at(question->tally, order[i]);
+        struct ledger_figures figures = ledger_figures_of(question, order[i]);
         unsigned __int128 part =
-            (unsigned __int128)ledger->peak_bytes * (100 - question->margin_percent);
+            (unsigned __int128)figures.seen_peak_bytes * (100 - question->margin_percent);
         struct region *region = &search->regions[search->count];
 
-        if (!ledger->peak_bytes)
+        if (!figures.seen_peak_bytes)
             continue;
         region->ledger = order[i];
+        region->peak_bytes = figures.seen_peak_bytes;
+        region->unseen_bytes = figures.unseen_peak_bytes;
         region->threshold_bytes = (uint64_t)((part + 99) / 100);
         block_list_init(&region->at_peak, question->top);
         search->count++;
@@ -190,11 +193,10 @@ static void add_regions(const struct search *search, struct report *report)
 
     for (size_t i = 0; i < search->count; i++) {
         const struct region *region = &search->regions[i];
-        const struct ledger *ledger = tally_ledger_at(search->question->tally, region->ledger);
         const struct field fields[] = {
             {"ledger", "ledger",
              value_text(label_ledger(search->question, report_arena(report), region->ledger))},
-            {"peak_bytes", "peak", value_bytes(ledger->peak_bytes)},
+            {"peak_bytes", "peak", value_bytes(region->peak_bytes)},
             {"threshold_bytes", "at least", value_bytes(region->threshold_bytes)},
             {"from_ns", "from", value_time(region->from_ns)},
             {"to_ns", "to", value_time(region->to_ns)},
@@ -240,7 +242,8 @@ static void add_holders(const struct search *search, struct report *report,
             {"held_bytes", "held", value_bytes(holders[i].held.bytes)},
             {"share_percent", "share",
              value_number(VALUE_PERCENT,
-                          percent_of(holders[i].held.bytes, region->throughout_bytes))},
+                          percent_of(holders[i].held.bytes,
+                                     region->throughout_bytes + region->unseen_bytes))},
             {"block_count", "blocks", value_count(holders[i].held.count)},
             {"site", "site", value_who(question, texts, who)},
             {"operator", "operator", value_name(question, who.operator_text)},
@@ -262,7 +265,7 @@ static void add_blocks(const struct search *search, struct report *report, struc
                             report_text(report, "Largest blocks of %s at its peak", label), NULL);
 
     block_list_show(&region->at_peak, search->question, report, table,
-                    tally_ledger_at(search->question->tally, region->ledger)->peak_bytes);
+                    region->peak_bytes + region->unseen_bytes);
 }
 
 static void add_details(struct search *search, struct report *report)

@@ -11,6 +11,7 @@
 #include "category.h"
 #include "driver_modules.h"
 #include "labels.h"
+#include "ledger_figures.h"
 #include "peak_analyses.h"
 #include "peak_rules.h"
 #include "peak_trial.h"
@@ -59,7 +60,7 @@ static void add_effects(const struct question *question, struct report *report,
     struct report_table *table =
         report_ledger_table(report, "lowering_peak", label,
                             report_text(report, "What would lower the peak of %s", label), NULL);
-    uint64_t peak_bytes = tally_ledger_at(question->tally, ledger->ledger)->peak_bytes;
+    uint64_t peak_bytes = ledger_figures_of(question, ledger->ledger).peak_bytes;
     const struct trial *order[TRIALS_MOST];
     size_t shown = rows_shown(question, ledger->count);
 
@@ -96,7 +97,7 @@ static void add_targets(const struct question *question, struct report *report,
         report, "sites_to_lower_peak", label,
         report_text(report, "Sites to lower the peak of %s, largest holders first", label),
         "Even without its 16 largest sites the peak would not fall by 5 %.");
-    uint64_t peak_bytes = tally_ledger_at(question->tally, ledger->ledger)->peak_bytes;
+    uint64_t peak_bytes = ledger_figures_of(question, ledger->ledger).peak_bytes;
     const char *sites = "";
     size_t count = 0;
 
@@ -168,7 +169,7 @@ static void say_effect(const struct question *question, struct report *report,
                        const struct peak_trials *ledger)
 {
     struct arena *texts = report_arena(report);
-    uint64_t peak_bytes = tally_ledger_at(question->tally, ledger->ledger)->peak_bytes;
+    uint64_t peak_bytes = ledger_figures_of(question, ledger->ledger).peak_bytes;
     const struct trial *best = NULL, *used = NULL;
 
     for (size_t i = 0; i < ledger->count; i++) {
@@ -210,7 +211,7 @@ static void add_shares(const struct question *question, struct report *report, u
     struct report_table *table =
         report_ledger_table(report, report_text(report, "peak_by_%s", by), label,
                             report_text(report, "The peak of %s, by %s", label, by), NULL);
-    uint64_t peak_bytes = tally_ledger_at(question->tally, index)->peak_bytes;
+    uint64_t peak_bytes = ledger_figures_of(question, index).peak_bytes;
     size_t shown = rows_shown(question, count);
 
     for (size_t i = 0; i < shown; i++) {

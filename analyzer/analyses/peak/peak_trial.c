@@ -14,6 +14,7 @@
 
 #include "block_uses.h"
 #include "heap.h"
+#include "ledger_figures.h"
 #include "ledger_order.h"
 #include "list.h"
 
@@ -398,10 +399,24 @@ enum mt_result trials_begin(struct trials *trials, const struct question *questi
     return find_uses(running, error);
 }
 
+/* What no block stands for is there in any case. */
+static void add_unseen(const struct question *question, struct peak_trials *ledger)
+{
+    uint64_t bytes = ledger_figures_of(question, ledger->ledger).unseen_peak_bytes;
+
+    for (size_t i = 0; i < ledger->count; i++) {
+        ledger->trials[i].without_bytes += bytes;
+        ledger->trials[i].without_all_bytes += bytes;
+        ledger->trials[i].used_bytes += bytes;
+    }
+}
+
 enum mt_result trials_finish(struct trials *trials, struct mt_error *error)
 {
     bool has_failed = trials->curves->has_failed;
 
+    for (size_t i = 0; i < trials->count; i++)
+        add_unseen(trials->curves->question, &trials->ledgers[i]);
     curves_release(trials);
     return has_failed ? mt_error_set(error, MT_NO_MEMORY, "no memory for the uses of blocks")
                       : MT_OK;

@@ -8,10 +8,12 @@
 #include <stdlib.h>
 
 #include "labels.h"
+#include "ledger_figures.h"
 #include "name_list.h"
 #include "origins.h"
 #include "page_stacks.h"
 #include "picture.h"
+#include "sentence.h"
 #include "sheet.h"
 
 enum { series_most = 256, steps_most = 200000, account_points_most = 60000 };
@@ -59,9 +61,18 @@ static void add_processes(const struct picture *picture, struct name_list *names
 static void add_ledgers(const struct picture *picture, struct name_list *names,
                         struct report *report)
 {
-    static const char *const keys[] = {"name",        "process",    "pool",    "device_next",
-                                       "kind",        "peak_bytes", "peak_ns", "peak_count",
-                                       "alloc_count", "end_bytes",  NULL};
+    static const char *const keys[] = {"name",
+                                       "process",
+                                       "pool",
+                                       "device_next",
+                                       "kind",
+                                       "peak_bytes",
+                                       "peak_ns",
+                                       "peak_count",
+                                       "alloc_count",
+                                       "end_bytes",
+                                       "unseen_peak_bytes",
+                                       NULL};
     const struct question *question = picture->question;
     struct sheet sheet = sheet_of(keys);
 
@@ -75,7 +86,8 @@ static void add_ledgers(const struct picture *picture, struct name_list *names,
                       names_put(names, label_ledger(question, report_arena(report), (uint16_t)i)),
                       ledger->process, names_put(names, pool), (uint64_t)(ledger->device + 1),
                       ledger->kind, ledger->peak_bytes, ledger->peak_time_ns, ledger->peak_count,
-                      ledger->alloc_count, ledger->live_bytes});
+                      ledger->alloc_count, ledger->live_bytes,
+                      ledger_figures_of(question, (uint16_t)i).unseen_peak_bytes});
     }
     sheet_to_report(&sheet, report, named(picture, report, "ledgers"));
 }
@@ -237,6 +249,22 @@ static uint32_t node_of(struct page_stacks *stacks, const struct page_group *gro
     return page_stacks_put_site(stacks, site);
 }
 
+/* What the pool alone counts: no block is of it, and it has no stack. */
+static void add_unseen(const struct question *question, struct name_list *names,
+                       struct sheet *sheet)
+{
+    uint32_t label = names_put(names, translated("(older than the recording)"));
+    uint32_t category = names_put(names, category_name(CATEGORY_OLDER));
+
+    for (size_t i = 0; i < tally_ledger_count(question->tally); i++) {
+        struct ledger_figures figures = ledger_figures_of(question, (uint16_t)i);
+
+        if (figures.unseen_peak_bytes || figures.unseen_end_bytes)
+            sheet_add(sheet, (const uint64_t[]){i, 0, label, 0, 0, 0, figures.unseen_peak_bytes, 0,
+                                                figures.unseen_end_bytes, 1, category});
+    }
+}
+
 static void add_groups(const struct picture *picture, struct name_list *names,
                        struct page_stacks *stacks, struct report *report)
 {
@@ -266,6 +294,7 @@ static void add_groups(const struct picture *picture, struct name_list *names,
                               row->peak_count, row->end_bytes, row->group_count,
                               names_put(names, category_name(row->category))});
     }
+    add_unseen(question, names, &sheet);
     sheet_to_report(&sheet, report, named(picture, report, "groups"));
     if (joined)
         report_note(report, joined,

@@ -54,6 +54,9 @@ struct ledger_figures ledger_figures_of(const struct question *question, uint16_
     }
     if (blocks->reserved_peak_bytes > blocks->reserved_peak_used_bytes)
         figures.unused_bytes = blocks->reserved_peak_bytes - blocks->reserved_peak_used_bytes;
+    figures.unseen_peak_bytes = figures.peak_bytes - figures.seen_peak_bytes;
+    if (figures.end_bytes > blocks->live_bytes)
+        figures.unseen_end_bytes = figures.end_bytes - blocks->live_bytes;
     figures.held_bytes = figures.peak_bytes > figures.reserved_peak_bytes
                              ? figures.peak_bytes
                              : figures.reserved_peak_bytes;

@@ -24,8 +24,8 @@ function makeCurve(curve, endNs, scale, className) {
 function makePair(recording, base, ledger, other) {
     const scale = {endNs: Math.max(recording.endNs, base.endNs),
         bytes: Math.max(ledger.peakBytes, other.peakBytes, 1)};
-    const words = say('base {0}, current {1}: {2}', size(other.peakBytes), size(ledger.peakBytes),
-        sizeChange(ledger.peakBytes - other.peakBytes));
+    const words = say('base {0}, current {1}: {2}', size(other.wholePeakBytes), size(ledger.wholePeakBytes),
+        sizeChange(ledger.wholePeakBytes - other.wholePeakBytes));
     const now = curvesOf(recording, CURVE_LIVE, ledger.index)[0];
     const before = curvesOf(base, CURVE_LIVE, other.index)[0];
     return make('figure', {class: 'multiple'},
@@ -43,7 +43,7 @@ export function makeDifferenceView(recording) {
         report.facts.base ? say('Base: {0}. Current: {1}.', report.facts.base, report.facts.current) : null);
     if (base) {
         const others = new Map(base.ledgers.map(ledger => [ledger.name, ledger]));
-        const change = ledger => Math.abs(ledger.peakBytes - others.get(ledger.name).peakBytes);
+        const change = ledger => Math.abs(ledger.wholePeakBytes - others.get(ledger.name).wholePeakBytes);
         const pairs = recording.ledgerOrder.filter(ledger => others.has(ledger.name))
             .sort((a, b) => change(b) - change(a)).slice(0, pairMost);
         body.append(make('div', {class: 'multiples pairs'}, pairs.map(ledger =>

@@ -67,12 +67,12 @@ class PeakView {
             return;
         const held = heldAtPeak(recording, ledger.index);
         const holders = holdersOf(recording, held);
-        const columns = holderColumns(ledger.peakBytes, ledger.name)
+        const columns = holderColumns(ledger.wholePeakBytes, ledger.name)
             .filter(column => column.isNumber || holders.some(column.value))
             .filter(column => column.key !== 'operator' || !holders.every(isNamedByOperator));
         replaceContent(this.result,
             make('p', null, say('{0} was highest at {1}: {2} in {3}.', ledger.name,
-                moment(ledger.peakNs), size(ledger.peakBytes), blockCount(ledger.peakCount))),
+                moment(ledger.peakNs), size(ledger.wholePeakBytes), blockCount(ledger.peakCount))),
             makeTable(columns, holders, {caption: say('Held at the peak of {0}', ledger.name),
                 sort: 'held_bytes'}),
             [...tablesOf(recording.report, ledger.name, /^(lowering_peak|sites_to_lower_peak|peak_by_owner|peak_by_module)$/),

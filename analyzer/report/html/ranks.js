@@ -56,7 +56,7 @@ export function makeRanksView(recording) {
             make('figcaption', null, makeButton(row.name, () => {
                 update(recording, {ledger: row.index});
                 document.getElementById('timeline').scrollIntoView();
-            }, {class: 'link'}), make('span', null, say('peak {0} at {1}', size(row.peakBytes), moment(row.peakNs)))),
+            }, {class: 'link'}), make('span', null, say('peak {0} at {1}', size(row.wholePeakBytes), moment(row.peakNs)))),
             curve && makeLine(curve, recording.endNs, most)));
     }
     body.append(box);

@@ -45,7 +45,7 @@ function readLedgers(data, names, startNs) {
         pool: names[data.pool[i]], device: data.device_next[i] - 1, kind: data.kind[i],
         peakBytes: data.peak_bytes[i], peakNs: data.peak_ns[i] - startNs,
         peakCount: data.peak_count[i], allocCount: data.alloc_count[i],
-        endBytes: data.end_bytes[i]}));
+        endBytes: data.end_bytes[i], wholePeakBytes: data.peak_bytes[i] + data.unseen_peak_bytes[i]}));
 }
 
 // Memory of devices first, then by peak: the order of the verdict.

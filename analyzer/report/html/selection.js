@@ -53,7 +53,7 @@ class SelectionView {
         const {groups} = this.recording;
         let known = 0, all = 0;
         for (let group = 1; group < groups.count; group++) {
-            if (groups.ledger[group] !== state.ledger)
+            if (groups.ledger[group] !== state.ledger || !groups.peakCount[group])
                 continue;
             all += groups.peakBytes[group];
             known += groups.operator[group] ? groups.peakBytes[group] : 0;

@@ -40,7 +40,7 @@ class SiteView {
         const step = stepRowOf(this.recording, state.site, ledger.name);
         const leak = leaksOf(this.recording.report).find(each => each.site === state.site && each.ledger === ledger.name);
         return make('p', null, [
-            say('{0} at the peak of {1} ({2} of it)', size(peak), ledger.name, percent(peak, ledger.peakBytes)),
+            say('{0} at the peak of {1} ({2} of it)', size(peak), ledger.name, percent(peak, ledger.wholePeakBytes)),
             say('{0} at the end', size(sumOf(groups.endBytes, members))),
             step?.growthBytes ? say('{0} per step', sizeChange(step.growthBytes)) : leak && leakRate(leak),
             step?.births ? say('{0} steps left blocks behind', step.births) : null,

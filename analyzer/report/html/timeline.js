@@ -15,7 +15,6 @@ import {makeSiteLink, isSite} from './places.js';
 import {leaksOf} from './recording.js';
 import {download, downloadCanvas, makeDownload} from './download.js';
 import {makeTable, csvOf} from './table.js';
-import {rowsNamed} from './tables.js';
 
 const layerMost = 9;
 const legendMost = 12;
@@ -567,10 +566,9 @@ class Timeline {
 
     // What the pool counted, where it did, and what was seen of it.
     peakText() {
-        const row = rowsNamed(this.recording.report, 'peaks').find(each => each.ledger === this.ledger.name);
-        const counted = row?.counted_peak_bytes;
-        return counted > this.ledger.peakBytes ?
-            say('{0}, of it {1} recorded', size(counted), size(this.ledger.peakBytes)) : size(this.ledger.peakBytes);
+        const {peakBytes, wholePeakBytes} = this.ledger;
+        return wholePeakBytes > peakBytes ?
+            say('{0}, of it {1} recorded', size(wholePeakBytes), size(peakBytes)) : size(peakBytes);
     }
 
     drawLabel(chart, ns, text, colour) {

@@ -76,19 +76,24 @@ function makeCard(card) {
     return card.go ? makeButton('', card.go, look, content) : make('div', look, content);
 }
 
-// Of a comparison: what the first ledger's peak and end did, and how many operators changed.
-function differenceNumbers(report) {
+// What the sentence says; where it fell, the first ledger, as the pool counts it where it does.
+function changeNumber(report, what, kind, title) {
     const row = rowsNamed(report, 'ledger_changes')[0];
+    const of = key => row[key.replace(what, `counted_${what}`)] ?? row[key];
+    const moved = report.findings.find(each => each.kind === kind) ?? (row && {ledger: row.ledger,
+        change_bytes: of(`${what}_change_bytes`), bytes: of(`${what}_bytes`), base_bytes: of(`base_${what}_bytes`)});
+    return moved && {number: sizeChange(moved.change_bytes), title, isBad: moved.change_bytes > 0,
+        text: say('{0}: {1}, was {2}', moved.ledger, size(moved.bytes), size(moved.base_bytes))};
+}
+
+// Of a comparison: what peak and end did, and how many operators changed.
+function differenceNumbers(report) {
     const operators = rowsNamed(report, 'operator_changes');
     const counted = kind => count(operators.filter(each => each.change === kind).length);
-    return [row && {number: sizeChange(row.peak_change_bytes), title: say('highest point'),
-        text: say('{0}: {1}, was {2}', row.ledger, size(row.peak_bytes), size(row.base_peak_bytes)),
-        isBad: row.peak_change_bytes > 0},
-    row && {number: sizeChange(row.end_change_bytes), title: say('alive at the end'),
-        text: say('{0}: {1}, was {2}', row.ledger, size(row.end_bytes), size(row.base_end_bytes)),
-        isBad: row.end_change_bytes > 0},
-    operators.length > 0 && {number: say('{0} new, {1} gone', counted('new'), counted('gone')),
-        title: say('operators'), text: say('{0} grown, {1} shrunk', counted('grown'), counted('shrunk'))}];
+    return [changeNumber(report, 'peak', 'peak_growth', say('highest point')),
+        changeNumber(report, 'end', 'kept_growth', say('alive at the end')),
+        operators.length > 0 && {number: say('{0} new, {1} gone', counted('new'), counted('gone')),
+            title: say('operators'), text: say('{0} grown, {1} shrunk', counted('grown'), counted('shrunk'))}];
 }
 
 const narrow = matchMedia('(max-width: 700px)');
