@@ -29,8 +29,11 @@ static bool has_bytes(const Elf64_Shdr *section)
     return section->sh_flags & SHF_ALLOC && section->sh_type != SHT_NOBITS && section->sh_size;
 }
 
+/* Sections do not lie over each other: together they are no larger than the file. */
 static bool read_parts(struct elf_image *image, const struct elf_file *file)
 {
+    uint64_t left = file->size_bytes;
+
     image->parts = calloc(file->section_count + 1, sizeof(*image->parts));
     for (size_t i = 0; image->parts && i < file->section_count; i++) {
         const Elf64_Shdr *section = &file->sections[i];
@@ -38,6 +41,9 @@ static bool read_parts(struct elf_image *image, const struct elf_file *file)
 
         if (!has_bytes(section))
             continue;
+        if (section->sh_size > left)
+            return false;
+        left -= section->sh_size;
         *part = (struct image_part){section->sh_addr, section->sh_size,
                                     elf_file_read(file, section->sh_offset, section->sh_size),
                                     section->sh_flags & SHF_EXECINSTR,
@@ -200,6 +206,18 @@ static bool is_understood(const unsigned char *header)
            header[3] == TABLE_IS_RELATIVE;
 }
 
+/* Nor do functions. */
+static void drop_overlapping(struct elf_image *image)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < image->function_count; i++)
+        if (!kept || image->functions[i].address - image->functions[kept - 1].address >=
+                         image->functions[kept - 1].size_bytes)
+            image->functions[kept++] = image->functions[i];
+    image->function_count = kept;
+}
+
 static bool read_functions(struct elf_image *image, const struct elf_file *file)
 {
     const Elf64_Shdr *section = elf_file_section(file, ".eh_frame_hdr");
@@ -224,6 +242,7 @@ static bool read_functions(struct elf_image *image, const struct elf_file *file)
     }
     if (image->functions)
         qsort(image->functions, image->function_count, sizeof(*image->functions), address_compare);
+    drop_overlapping(image);
     return image->function_count > 0;
 }
 

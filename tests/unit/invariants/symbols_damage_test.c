@@ -29,7 +29,7 @@ static void make(void)
     frame =
         (struct named_frame){.function = "f", .file = "", .module = "", .class = CLASS_OPERATOR};
     telling_frame(frames, 1);
-    functions = (struct elf_symbols){two, 2, names, sizeof(names) - 1};
+    functions = (struct elf_symbols){two, 2, names, sizeof(names) - 1, true};
     functions_check(&functions);
     cache = (struct symbol_cache){.bytes = names, .header = &header, .addresses = &address};
     arena_init(&cache.arena);
