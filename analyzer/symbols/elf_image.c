@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "leaktide/invariant.h"
 #include "sorted_rows.h"
 
 enum {
@@ -68,7 +69,7 @@ const unsigned char *elf_image_at(const struct elf_image *image, uint64_t addres
 
 /* --- pointers -------------------------------------------------------------------------------- */
 
-static int address_compare(const void *left, const void *right)
+static int by_address(const void *left, const void *right)
 {
     const uint64_t *a = left, *b = right;
 
@@ -109,7 +110,7 @@ static bool read_pointers(struct elf_image *image, const struct elf_file *file)
         free(rows);
     }
     if (image->pointers)
-        qsort(image->pointers, image->pointer_count, sizeof(*image->pointers), address_compare);
+        qsort(image->pointers, image->pointer_count, sizeof(*image->pointers), by_address);
     return image->pointers != NULL;
 }
 
@@ -138,7 +139,7 @@ static void add_exports(struct elf_image *image, const Elf64_Sym *rows, size_t c
             rows[i].st_name < image->names_bytes)
             image->exports[image->export_count++] =
                 (struct image_export){rows[i].st_value, rows[i].st_name};
-    qsort(image->exports, image->export_count, sizeof(*image->exports), address_compare);
+    qsort(image->exports, image->export_count, sizeof(*image->exports), by_address);
 }
 
 static bool read_exports(struct elf_image *image, const struct elf_file *file)
@@ -241,7 +242,7 @@ static bool read_functions(struct elf_image *image, const struct elf_file *file)
                 (struct image_function){begins, size_bytes};
     }
     if (image->functions)
-        qsort(image->functions, image->function_count, sizeof(*image->functions), address_compare);
+        qsort(image->functions, image->function_count, sizeof(*image->functions), by_address);
     drop_overlapping(image);
     return image->function_count > 0;
 }
@@ -265,11 +266,27 @@ const struct image_function *elf_image_function(const struct elf_image *image, u
 
 /* --- the whole ------------------------------------------------------------------------------- */
 
+/* Sorted, so that an address is looked for in halves; functions do not lie over each other. */
+static void image_check(const struct elf_image *image)
+{
+    for (size_t i = 1; i < image->pointer_count; i++)
+        MT_ASSERT(image->pointers[i - 1].address <= image->pointers[i].address);
+    for (size_t i = 0; i < image->export_count; i++)
+        MT_ASSERT(image->exports[i].name < image->names_bytes);
+    for (size_t i = 1; i < image->function_count; i++)
+        MT_ASSERT(image->functions[i].address - image->functions[i - 1].address >=
+                  image->functions[i - 1].size_bytes);
+}
+
 bool elf_image_read(struct elf_image *image, const struct elf_file *file)
 {
     *image = (struct elf_image){.machine = file->header.e_machine};
-    return read_parts(image, file) && read_pointers(image, file) && read_exports(image, file) &&
-           read_functions(image, file);
+    if (!read_parts(image, file) || !read_pointers(image, file) || !read_exports(image, file) ||
+        !read_functions(image, file))
+        return false;
+    if (MT_ASSERTS)
+        image_check(image);
+    return true;
 }
 
 void elf_image_release(struct elf_image *image)
