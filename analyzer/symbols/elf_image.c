@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "leaktide/invariant.h"
 #include "sorted_rows.h"
 
 enum {
@@ -29,8 +30,11 @@ static bool has_bytes(const Elf64_Shdr *section)
     return section->sh_flags & SHF_ALLOC && section->sh_type != SHT_NOBITS && section->sh_size;
 }
 
+/* Sections do not lie over each other: together they are no larger than the file. */
 static bool read_parts(struct elf_image *image, const struct elf_file *file)
 {
+    uint64_t left = file->size_bytes;
+
     image->parts = calloc(file->section_count + 1, sizeof(*image->parts));
     for (size_t i = 0; image->parts && i < file->section_count; i++) {
         const Elf64_Shdr *section = &file->sections[i];
@@ -38,6 +42,9 @@ static bool read_parts(struct elf_image *image, const struct elf_file *file)
 
         if (!has_bytes(section))
             continue;
+        if (section->sh_size > left)
+            return false;
+        left -= section->sh_size;
         *part = (struct image_part){section->sh_addr, section->sh_size,
                                     elf_file_read(file, section->sh_offset, section->sh_size),
                                     section->sh_flags & SHF_EXECINSTR,
@@ -62,7 +69,7 @@ const unsigned char *elf_image_at(const struct elf_image *image, uint64_t addres
 
 /* --- pointers -------------------------------------------------------------------------------- */
 
-static int address_compare(const void *left, const void *right)
+static int by_address(const void *left, const void *right)
 {
     const uint64_t *a = left, *b = right;
 
@@ -103,7 +110,7 @@ static bool read_pointers(struct elf_image *image, const struct elf_file *file)
         free(rows);
     }
     if (image->pointers)
-        qsort(image->pointers, image->pointer_count, sizeof(*image->pointers), address_compare);
+        qsort(image->pointers, image->pointer_count, sizeof(*image->pointers), by_address);
     return image->pointers != NULL;
 }
 
@@ -132,7 +139,7 @@ static void add_exports(struct elf_image *image, const Elf64_Sym *rows, size_t c
             rows[i].st_name < image->names_bytes)
             image->exports[image->export_count++] =
                 (struct image_export){rows[i].st_value, rows[i].st_name};
-    qsort(image->exports, image->export_count, sizeof(*image->exports), address_compare);
+    qsort(image->exports, image->export_count, sizeof(*image->exports), by_address);
 }
 
 static bool read_exports(struct elf_image *image, const struct elf_file *file)
@@ -200,6 +207,18 @@ static bool is_understood(const unsigned char *header)
            header[3] == TABLE_IS_RELATIVE;
 }
 
+/* Nor do functions. */
+static void drop_overlapping(struct elf_image *image)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < image->function_count; i++)
+        if (!kept || image->functions[i].address - image->functions[kept - 1].address >=
+                         image->functions[kept - 1].size_bytes)
+            image->functions[kept++] = image->functions[i];
+    image->function_count = kept;
+}
+
 static bool read_functions(struct elf_image *image, const struct elf_file *file)
 {
     const Elf64_Shdr *section = elf_file_section(file, ".eh_frame_hdr");
@@ -223,7 +242,8 @@ static bool read_functions(struct elf_image *image, const struct elf_file *file)
                 (struct image_function){begins, size_bytes};
     }
     if (image->functions)
-        qsort(image->functions, image->function_count, sizeof(*image->functions), address_compare);
+        qsort(image->functions, image->function_count, sizeof(*image->functions), by_address);
+    drop_overlapping(image);
     return image->function_count > 0;
 }
 
@@ -246,11 +266,27 @@ const struct image_function *elf_image_function(const struct elf_image *image, u
 
 /* --- the whole ------------------------------------------------------------------------------- */
 
+/* Sorted, so that an address is looked for in halves; functions do not lie over each other. */
+static void image_check(const struct elf_image *image)
+{
+    for (size_t i = 1; i < image->pointer_count; i++)
+        MT_ASSERT(image->pointers[i - 1].address <= image->pointers[i].address);
+    for (size_t i = 0; i < image->export_count; i++)
+        MT_ASSERT(image->exports[i].name < image->names_bytes);
+    for (size_t i = 1; i < image->function_count; i++)
+        MT_ASSERT(image->functions[i].address - image->functions[i - 1].address >=
+                  image->functions[i - 1].size_bytes);
+}
+
 bool elf_image_read(struct elf_image *image, const struct elf_file *file)
 {
     *image = (struct elf_image){.machine = file->header.e_machine};
-    return read_parts(image, file) && read_pointers(image, file) && read_exports(image, file) &&
-           read_functions(image, file);
+    if (!read_parts(image, file) || !read_pointers(image, file) || !read_exports(image, file) ||
+        !read_functions(image, file))
+        return false;
+    if (MT_ASSERTS)
+        image_check(image);
+    return true;
 }
 
 void elf_image_release(struct elf_image *image)

@@ -3,6 +3,7 @@
  * What the analyzer knows of addresses of a file, in the manner of llvm-symbolizer.
  *
  *     symbolize file < addresses
+ *     symbolize --stripped-python file < addresses
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -24,6 +25,24 @@ static void print_address(const struct symbol_source *source, void *state, uint6
     printf("\n");
 }
 
+/* Names of a CPython that has none. */
+static int print_interpreter(const char *path)
+{
+    const struct symbol_source *source = &interpreter_symbol_source;
+    const struct build_id any = {NULL, 0};
+    uint64_t address;
+    void *state;
+
+    if (source->open(path, any, 0, &state) != SYMBOLS_OPENED) {
+        fprintf(stderr, "symbolize: %s is no interpreter that was stripped\n", path);
+        return 1;
+    }
+    while (scanf("%" SCNx64, &address) == 1)
+        print_address(source, state, address);
+    source->close(state);
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
     const struct debug_places places = {NULL, NULL, 0};
@@ -32,6 +51,8 @@ int main(int argc, char **argv)
     uint64_t address;
     void *state;
 
+    if (argc == 3 && strcmp(argv[1], "--stripped-python") == 0)
+        return print_interpreter(argv[2]);
     if (argc != 2)
         return 2;
     debug_files_find(&files, &places, argv[1], any);

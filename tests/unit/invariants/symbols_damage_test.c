@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "death.h"
+#include "elf_image.c"
 #include "elf_symbols.c"
 #include "site_identity.c"
 #include "symbol_cache.c"
@@ -15,8 +16,26 @@
 static struct named_frame frame;
 static const struct named_frame *const frames[] = {&frame};
 static struct elf_symbols functions;
+static struct elf_image image;
 static struct symbol_cache cache;
 static struct writing writing;
+
+static void image_make(char *names, size_t names_bytes)
+{
+    static struct image_pointer pointers[] = {{16, 0}, {32, 0}};
+    static struct image_export exports[] = {{16, 0}, {32, 2}};
+    static struct image_function two[] = {{16, 4}, {32, 4}};
+
+    image = (struct elf_image){.pointers = pointers,
+                               .pointer_count = 2,
+                               .exports = exports,
+                               .export_count = 2,
+                               .names = names,
+                               .names_bytes = names_bytes,
+                               .functions = two,
+                               .function_count = 2};
+    image_check(&image);
+}
 
 static void make(void)
 {
@@ -31,6 +50,7 @@ static void make(void)
     telling_frame(frames, 1);
     functions = (struct elf_symbols){two, 2, names, sizeof(names) - 1, true};
     functions_check(&functions);
+    image_make(names, sizeof(names) - 1);
     cache = (struct symbol_cache){.bytes = names, .header = &header, .addresses = &address};
     arena_init(&cache.arena);
     table_init(&cache.new_symbols, &cache.arena, sizeof(struct symbol));
@@ -57,6 +77,9 @@ DAMAGE(make, telling_of_no_frame, telling_frame(frames, 0))
 DAMAGE(make, function_name, functions.functions[1].name = 9; functions_check(&functions))
 DAMAGE(make, function_order, functions.functions[1].address = 8; functions_check(&functions))
 DAMAGE(make, function_names, functions.names_bytes = 2; functions_check(&functions))
+DAMAGE(make, image_pointer_order, image.pointers[1].address = 8; image_check(&image))
+DAMAGE(make, image_export_name, image.exports[1].name = 9; image_check(&image))
+DAMAGE(make, image_functions_apart, image.functions[0].size_bytes = 17; image_check(&image))
 DAMAGE(make, cache_frames, ((struct cache_address *)(uintptr_t)cache.addresses)->frame_count = 2;
        find(16))
 DAMAGE(make, cache_addresses_written, writing.address_count++; writing_check(&writing, 17))
