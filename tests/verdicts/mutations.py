@@ -4,7 +4,7 @@
 
     mutations.py SOURCE-FOLDER WORK-FOLDER [--all] [--only REGEX] [--jobs N]
 
-A use is a line of the analyzer that names a row of thresholds.def. Each is taken out in both ways: the
+A use is a line of the folders of the verdict that names a row of thresholds.def. Each is taken out in both ways: the
 number is so small, or so large, that the rule says the same of everything. --all doubles and halves it as well:
 what stays green then is listed, and is no fault. Faults are uses that can be taken out unseen, and rows whose
 column of tests is not true.
@@ -22,9 +22,10 @@ import shutil
 import subprocess
 import sys
 
-UNIT_TESTS = ("overdue", "step_verdict", "survivors", "given_again", "block_rise", "trend", "clock_samples",
+UNIT_TESTS = ("thresholds", "overdue", "step_verdict", "survivors", "given_again", "block_rise", "trend", "clock_samples",
               "resident_growth", "verdict_benchmark", "loop_verdict_benchmark")
 CASES = re.compile(r"leaktide (account|advice|diff|export|gate|leaks|ranks|report|summar\w+)\b(?!.*--help)")
+FOLDERS = ("evidence", "verdict", "leaks")
 SECONDS_MOST = 120
 ROW = re.compile(r'^THRESHOLD(?:_DOUBLE)?\((\w+), ([^,]+), (\w+),\s*"([^"]*)",\s*"([^"]*)"\)', re.M)
 HUGE = 1 << 22
@@ -92,7 +93,7 @@ def rows_of(source):
 def uses_of(source, rows):
     """(row, file, line) of each use, not in a comment."""
     name = re.compile(r"\b(" + "|".join(rows) + r")\b")
-    for path in sorted((source / "analyzer").rglob("*.[ch]")):
+    for path in sorted(path for folder in FOLDERS for path in (source / "analyzer/analyses" / folder).glob("*.[ch]")):
         if '"thresholds.h"' not in path.read_text():
             continue
         text = re.sub(r"/\*.*?\*/", lambda m: re.sub(r"[^\n]", " ", m[0]), path.read_text(), flags=re.S)
