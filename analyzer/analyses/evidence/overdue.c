@@ -505,7 +505,7 @@ static bool goes_on(const struct series *series, uint64_t end, struct overdue *o
     uint32_t longest_gap = longest_gap_of(series);
     uint64_t moments, silence, span, last;
 
-    if (series->count < SURVIVORS_MIN)
+    if (!series->count)
         return false;
     moments = moments_of(series, longest_gap);
     last = series->rows[series->row_count - 1].last;
