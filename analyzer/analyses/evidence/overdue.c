@@ -512,7 +512,7 @@ static bool goes_on(const struct series *series, uint64_t end, struct overdue *o
     silence = end > last + 1 ? end - 1 - last : 0;
     span = end > series->rows[0].first + 1 ? end - 1 - series->rows[0].first : 0;
     note(overdue, silence, (uint64_t)SILENCE_TIMES * longest_gap);
-    return moments >= SURVIVORS_MIN && span && silence <= (uint64_t)SILENCE_TIMES * longest_gap &&
+    return moments >= SURVIVORS_MIN && span && silence <= overdue->needed &&
            (silence <= longest_gap ||
             pow(1 - (double)silence / (double)span, (double)(moments - 1)) >= CHANCE_MAX);
 }
@@ -542,7 +542,7 @@ static double warm_up_of(struct series *series)
     size_t left_out = WARM_UP_STEPS;
     double begin = series->rows[0].first;
 
-    if (series->row_count / MOST_SHARE < left_out)
+    if (series->row_count <= left_out)
         return begin;
     for (size_t i = 0; i < left_out; i++) {
         begin = series->rows[i].last;
