@@ -13,6 +13,7 @@
 #include "arena.h"
 #include "births.h"
 #include "leak_weight.h"
+#include "resident_rise.h"
 #include "spread_leak.h"
 #include "step_verdict.h"
 #include "survivor_evidence.h"
@@ -84,7 +85,7 @@ static const struct births births[] = {
     {"ten of many do", "11 1 1  11 1  1 1 1 ", 100000, true},
     {"what begins in the last quarter may be anything", "                                11111111",
      1, false},
-    {"a silence of four gaps is an end", "11111    ", 1, false},
+    {"a silence of four gaps is an end", "1111    ", 1, false},
     {"so is one that chance does not make", "111111        1111111111          ", 1, false},
     {"what halves is no cache by key", "999988887777666655554444", 1, true},
     {"what falls to a ninth is", "999988876544332211111111", 1, false},
@@ -272,6 +273,45 @@ static void a_leak_is_spread(void **state)
     assert_int_equal(is_spread_leak(&sites, &ledger), row->is_leak);
 }
 
+/* --- resident memory
+ * ------------------------------------------------------------------------------ */
+
+enum { ACCOUNTS = 16 };
+
+struct resident {
+    const char *name;
+    size_t accounts;
+    uint64_t first_bytes, step_bytes, late_step_bytes; /* in the last third */
+    bool rises;
+};
+
+static const struct resident residents[] = {
+    {"what rises evenly", ACCOUNTS, MIB(10), MIB(1), MIB(1), true},
+    {"four looks rise by chance", 5, MIB(10), MIB(10), MIB(10), false},
+    {"four mebibytes are little", ACCOUNTS, MIB(10), MIB(1) / 3, MIB(1) / 3, false},
+    {"twelve are little in a large process", ACCOUNTS, GIB(1), MIB(1), MIB(1), false},
+    {"what hardly rises any more", ACCOUNTS, MIB(10), MIB(2), 4096, false},
+};
+
+static void resident_memory_rises(void **state)
+{
+    const struct resident *row = *state;
+    struct memory_account accounts[ACCOUNTS] = {{.time_ns = 0}};
+    uint64_t bytes = row->first_bytes;
+    struct arena arena;
+
+    arena_init(&arena);
+    for (size_t i = 0; i < row->accounts; i++) {
+        accounts[i].time_ns = 1000 * (i + 1);
+        accounts[i].figures[ACCOUNT_FIGURE_RESIDENT] = bytes;
+        bytes += i * 3 > row->accounts * 2 ? row->late_step_bytes : row->step_bytes;
+    }
+    assert_int_equal(resident_rise_base(&arena, accounts, row->accounts, resident_bytes_of) <
+                         row->accounts,
+                     row->rises);
+    arena_release(&arena);
+}
+
 /* --- evidence --------------------------------------------------------------------------------- */
 
 static void a_pool_that_holds_little_lacks_nothing(void **state)
@@ -322,14 +362,15 @@ int main(void)
         cmocka_unit_test(a_pool_that_holds_little_lacks_nothing),
         cmocka_unit_test(few_births_say_nothing),
     };
-    struct CMUnitTest
-        tests[COUNT(weights) + COUNT(births) + COUNT(levels) + COUNT(spreads) + COUNT(single)];
+    struct CMUnitTest tests[COUNT(weights) + COUNT(births) + COUNT(levels) + COUNT(spreads) +
+                            COUNT(residents) + COUNT(single)];
     size_t count = 0;
 
     ROWS(weights, weight_decides)
     ROWS(births, births_tell)
     ROWS(levels, levels_tell)
     ROWS(spreads, a_leak_is_spread)
+    ROWS(residents, resident_memory_rises)
     memcpy(&tests[count], single, sizeof(single));
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

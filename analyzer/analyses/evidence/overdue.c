@@ -565,11 +565,6 @@ static struct thirds thirds_of(const struct series *series, double begin, double
                            .late = all_before(series, end + 1) - all_before(series, end - third)};
 }
 
-static bool is_slowing(const struct thirds *thirds)
-{
-    return thirds->late * SLOW_TIMES < thirds->early;
-}
-
 /* What comes in bursts is as sure as their number, not as that of their blocks. */
 static bool is_fading(const struct series *series, const struct thirds *thirds)
 {
@@ -608,7 +603,7 @@ static enum overdue_reason reason_of(const struct overdue_stack *stack, uint32_t
 {
     struct thirds thirds;
     uint64_t last;
-    double begin;
+    double begin, least;
 
     note(judged, overdue->count, SURVIVORS_MIN);
     if (overdue->count < SURVIVORS_MIN)
@@ -624,8 +619,9 @@ static enum overdue_reason reason_of(const struct overdue_stack *stack, uint32_t
     if (until <= begin || !overdue->count)
         return OVERDUE_FEW;
     thirds = thirds_of(overdue, begin, until);
-    if (is_slowing(&thirds)) {
-        note(judged, (uint64_t)thirds.late, (uint64_t)(thirds.early / SLOW_TIMES));
+    least = thirds.early / SLOW_TIMES;
+    if (thirds.late < least) {
+        note(judged, (uint64_t)thirds.late, (uint64_t)least);
         return OVERDUE_SLOWING;
     }
     judged->is_fading = is_fading(overdue, &thirds);

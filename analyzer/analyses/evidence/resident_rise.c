@@ -88,7 +88,7 @@ static size_t growth_base(const struct memory_account *accounts, const uint64_t 
     size_t base = count / BEGIN_SHARE, judged = count - base;
     uint64_t grown, late;
 
-    if (judged < STEPS_MIN || numbers[count - 1] <= numbers[base])
+    if (!judged || numbers[count - 1] <= numbers[base])
         return count;
     grown = numbers[count - 1] - numbers[base];
     late = numbers[late_account(accounts, count, base)];
