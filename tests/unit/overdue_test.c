@@ -75,6 +75,30 @@ static uint32_t first_third(uint32_t turn, uint32_t turns)
     return turn < turns / 3;
 }
 
+static uint32_t but_for_five_turns(uint32_t turn, uint32_t turns)
+{
+    (void)turns;
+    return turn < 40 || turn >= 45;
+}
+
+/* Less by more than a quarter in the last third than in the first. */
+static uint32_t a_little_rarer(uint32_t turn, uint32_t turns)
+{
+    return turn + 1 - (turn + 1) * (turn + 1) / 5 / turns - (turn - turn * turn / 5 / turns);
+}
+
+/* Less by more than a third, of so few that chance may do it. */
+static uint32_t a_few(uint32_t turn, uint32_t turns)
+{
+    static const uint32_t of[] = {0, 1, 3, 5, 7, 8, 9, 13, 16, 19, 22, 25, 28};
+
+    (void)turns;
+    for (size_t i = 0; i < sizeof(of) / sizeof(of[0]); i++)
+        if (of[i] == turn)
+            return 1;
+    return 0;
+}
+
 static uint32_t stays(uint32_t turn, uint32_t index)
 {
     (void)turn;
@@ -163,6 +187,11 @@ static const struct story stories[] = {
     {"a life of more than a third", 60, 0, three, one_long_life, .reason = OVERDUE_LIVES_UNSEEN},
     {"a cache by key slows down", 100, 0, fewer_and_fewer, stays, .reason = OVERDUE_SLOWING},
     {"a cache by key still fills", 150, 0, ever_rarer, stays, .reason = OVERDUE_YES, .fades = true},
+    {"a silence of four gaps is an end", 9, 4, one, stays, .reason = OVERDUE_NOT_ACTIVE},
+    {"so is a shorter one after many turns", 60, 12, but_for_five_turns, stays,
+     .reason = OVERDUE_NOT_ACTIVE},
+    {"a quarter less is no cache that fills", 600, 0, a_little_rarer, stays, .reason = OVERDUE_YES},
+    {"nor is more than a third less, of a few", 29, 0, a_few, stays, .reason = OVERDUE_YES},
     {"garbage of the last collection", 60, 0, one, stays, .is_swept = true,
      .sweep = OVERDUE_SWEEP_ALL, .reason = OVERDUE_FEW},
     {"garbage that nobody knows", 60, 0, one, stays, .is_swept = true,

@@ -505,14 +505,14 @@ static bool goes_on(const struct series *series, uint64_t end, struct overdue *o
     uint32_t longest_gap = longest_gap_of(series);
     uint64_t moments, silence, span, last;
 
-    if (series->count < SURVIVORS_MIN)
+    if (!series->count)
         return false;
     moments = moments_of(series, longest_gap);
     last = series->rows[series->row_count - 1].last;
     silence = end > last + 1 ? end - 1 - last : 0;
     span = end > series->rows[0].first + 1 ? end - 1 - series->rows[0].first : 0;
     note(overdue, silence, (uint64_t)SILENCE_TIMES * longest_gap);
-    return moments >= SURVIVORS_MIN && span && silence <= (uint64_t)SILENCE_TIMES * longest_gap &&
+    return moments >= SURVIVORS_MIN && span && silence <= overdue->needed &&
            (silence <= longest_gap ||
             pow(1 - (double)silence / (double)span, (double)(moments - 1)) >= CHANCE_MAX);
 }
@@ -542,7 +542,7 @@ static double warm_up_of(struct series *series)
     size_t left_out = WARM_UP_STEPS;
     double begin = series->rows[0].first;
 
-    if (series->row_count / MOST_SHARE < left_out)
+    if (series->row_count <= left_out)
         return begin;
     for (size_t i = 0; i < left_out; i++) {
         begin = series->rows[i].last;
@@ -563,11 +563,6 @@ static struct thirds thirds_of(const struct series *series, double begin, double
 
     return (struct thirds){.early = all_before(series, begin + third),
                            .late = all_before(series, end + 1) - all_before(series, end - third)};
-}
-
-static bool is_slowing(const struct thirds *thirds)
-{
-    return thirds->late * SLOW_TIMES < thirds->early;
 }
 
 /* What comes in bursts is as sure as their number, not as that of their blocks. */
@@ -608,7 +603,7 @@ static enum overdue_reason reason_of(const struct overdue_stack *stack, uint32_t
 {
     struct thirds thirds;
     uint64_t last;
-    double begin;
+    double begin, least;
 
     note(judged, overdue->count, SURVIVORS_MIN);
     if (overdue->count < SURVIVORS_MIN)
@@ -624,8 +619,9 @@ static enum overdue_reason reason_of(const struct overdue_stack *stack, uint32_t
     if (until <= begin || !overdue->count)
         return OVERDUE_FEW;
     thirds = thirds_of(overdue, begin, until);
-    if (is_slowing(&thirds)) {
-        note(judged, (uint64_t)thirds.late, (uint64_t)(thirds.early / SLOW_TIMES));
+    least = thirds.early / SLOW_TIMES;
+    if (thirds.late < least) {
+        note(judged, (uint64_t)thirds.late, (uint64_t)least);
         return OVERDUE_SLOWING;
     }
     judged->is_fading = is_fading(overdue, &thirds);

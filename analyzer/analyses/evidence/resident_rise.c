@@ -88,7 +88,7 @@ static size_t growth_base(const struct memory_account *accounts, const uint64_t 
     size_t base = count / BEGIN_SHARE, judged = count - base;
     uint64_t grown, late;
 
-    if (judged < STEPS_MIN || numbers[count - 1] <= numbers[base])
+    if (!judged || numbers[count - 1] <= numbers[base])
         return count;
     grown = numbers[count - 1] - numbers[base];
     late = numbers[late_account(accounts, count, base)];
@@ -170,7 +170,7 @@ static size_t split_heap(const struct memory_account *accounts, size_t count,
     size_t part_count = 0;
 
     if (!whole_accounts(accounts, count, &wholes) ||
-        heap_bytes(wholes.newest) < heap_bytes(wholes.base) + GROWN_BYTES_MIN / LARGE_SHARE)
+        heap_bytes(wholes.newest) <= heap_bytes(wholes.base))
         return 0;
     for (size_t i = 0; i < HEAP_PARTS; i++) {
         grown[i] = risen_bytes(memory_account_part(wholes.base, heap_parts[i]),

@@ -47,7 +47,7 @@ static size_t births_needed(size_t site_count)
     size_t needed = STEPS_WITH_BIRTHS_MIN;
 
     for (size_t sites = site_count; sites >= MANY_SITES_MIN; sites /= 10)
-        needed += MANY_SITES_STEPS;
+        needed += SEVERAL_MIN;
     return needed;
 }
 

@@ -9,7 +9,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Steps with survivors that a leak needs; one fewer where they come at regular times, alike. */
 /*
  * counts, bytes  of survivors, by the step of their birth; count <= TREND_MAX
  * site_count     how many sites are asked about: of a hundred thousand, chance makes some look like

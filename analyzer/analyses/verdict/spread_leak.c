@@ -24,7 +24,7 @@ bool is_spread_leak(const struct judged_list *sites, const struct judged *ledger
         const struct judged *site = &sites->rows[i];
 
         if (site->origin->ledger != ledger->origin->ledger ||
-            site->judgement.birth_count > SPREAD_BIRTHS_MAX)
+            site->judgement.birth_count > SEVERAL_MIN)
             continue;
         count++;
         bytes += site->judgement.overdue_bytes;
