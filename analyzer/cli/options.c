@@ -30,9 +30,8 @@ static const char *spec_name_at(const void *context, size_t i)
 static const struct {
     enum option_id id;
     const char *name;
-} other_names[] = {{OPTION_OUTPUT_PATH, "output-path"},
-                   {OPTION_OUTPUT, "output-path"},
-                   {OPTION_WHY, "explain"}};
+} other_names[] = {
+    {OPTION_OUTPUT_PATH, "output-path"}, {OPTION_OUTPUT, "output-path"}, {OPTION_WHY, "explain"}};
 
 /* Tables of getopt_long: they end where the next row comes. Letters get a colon when they take a
  * value. */

@@ -98,8 +98,8 @@ static void add_result(const struct gate_verdict *verdict, struct outlet *out,
                        const struct gate_case *row)
 {
     static const char *const levels[CASE_OUTCOME_COUNT] = {
-        [CASE_PASSED] = "none",    [CASE_SUPPRESSED] = "error", [CASE_REMARK] = "note",
-        [CASE_UNSURE] = "error",   [CASE_INCOMPLETE] = "error", [CASE_FAILED] = "error",
+        [CASE_PASSED] = "none",  [CASE_SUPPRESSED] = "error", [CASE_REMARK] = "note",
+        [CASE_UNSURE] = "error", [CASE_INCOMPLETE] = "error", [CASE_FAILED] = "error",
     };
     size_t rule = gate_rule_index(row->rule);
 

@@ -25,8 +25,7 @@ typedef void (*option_writer)(const struct completed *option, FILE *out);
 static void each_of(const struct option_spec *specs, option_writer write, FILE *out)
 {
     for (const struct option_spec *spec = specs; spec->name; spec++) {
-        const char *argument =
-            spec->argument && *spec->argument != '[' ? spec->argument : NULL;
+        const char *argument = spec->argument && *spec->argument != '[' ? spec->argument : NULL;
         struct completed option = {spec->letter, spec->name,    argument,
                                    argument,     spec->meaning, argument && strchr(argument, ',')};
 

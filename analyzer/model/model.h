@@ -204,7 +204,8 @@ void model_lack(struct model *model, const char *english, ...);
 /* The first damage that was noted; "" if there is none. */
 const char *model_first_damage(const struct model *model);
 
-/* Kernels of this process ran on the device; adds up over a reading, and in a second one is known. */
+/* Kernels of this process ran on the device; adds up over a reading, and in a second one is known.
+ */
 struct model_worked_device {
     uint16_t process;
     int32_t device;

@@ -44,14 +44,14 @@ struct mt_trace {
     struct owned_blocks owned;   /* blocks that were given an owner later */
     struct owner_source *owners; /* NULL: none was */
     struct stepping stepping;
-    bool is_of_ledgers;          /* the first reading */
-    bool has_found;              /* steps that are still to be confirmed */
-    struct pending_sums pending; /* its context is NULL: nothing is */
-    const char *question;        /* the only one that may be asked; NULL: any */
-    bool has_pictures;           /* are part of it */
-    uint16_t process;            /* that alone is read, if one is */
-    struct process_use use;      /* of it, with the steps that the program marked */
-    struct verdict_keeper kept;   /* what is thought of it */
+    bool is_of_ledgers;            /* the first reading */
+    bool has_found;                /* steps that are still to be confirmed */
+    struct pending_sums pending;   /* its context is NULL: nothing is */
+    const char *question;          /* the only one that may be asked; NULL: any */
+    bool has_pictures;             /* are part of it */
+    uint16_t process;              /* that alone is read, if one is */
+    struct process_use use;        /* of it, with the steps that the program marked */
+    struct verdict_keeper kept;    /* what is thought of it */
     struct verdict_keeper *keeper; /* of kept */
 };
 

@@ -95,9 +95,9 @@ static bool arm_takes(const struct reference_scan *scan, uint64_t at, struct ref
 
         if ((add & 0xffc00000) != 0x91000000 || (add >> 5 & 31) != from)
             continue;
-        *found = (struct reference){
-            REFERENCE_TAKEN,
-            moved(page, signed_bits(pages, 21) * (1 << PAGE_BITS)) + (add >> 10 & 0xfff)};
+        *found = (struct reference){REFERENCE_TAKEN,
+                                    moved(page, signed_bits(pages, 21) * (1 << PAGE_BITS)) +
+                                        (add >> 10 & 0xfff)};
         return true;
     }
     return false;

@@ -383,5 +383,5 @@ static enum symbol_open_result dwarf_open(const char *path, struct build_id reco
     return SYMBOLS_OPENED;
 }
 
-const struct symbol_source dwarf_symbol_source = {"dwarf", dwarf_open, dwarf_find, dwarf_close,
-                                                  NULL, NULL};
+const struct symbol_source dwarf_symbol_source = {"dwarf",     dwarf_open, dwarf_find,
+                                                  dwarf_close, NULL,       NULL};

@@ -45,10 +45,10 @@ static bool read_parts(struct elf_image *image, const struct elf_file *file)
         if (section->sh_size > left)
             return false;
         left -= section->sh_size;
-        *part = (struct image_part){section->sh_addr, section->sh_size,
-                                    elf_file_read(file, section->sh_offset, section->sh_size),
-                                    section->sh_flags & SHF_EXECINSTR,
-                                    section->sh_flags & SHF_WRITE};
+        *part =
+            (struct image_part){section->sh_addr, section->sh_size,
+                                elf_file_read(file, section->sh_offset, section->sh_size),
+                                section->sh_flags & SHF_EXECINSTR, section->sh_flags & SHF_WRITE};
         image->part_count += part->bytes != NULL;
     }
     return image->parts != NULL;
@@ -238,8 +238,7 @@ static bool read_functions(struct elf_image *image, const struct elf_file *file)
         uint64_t size_bytes = size_of_function(image, relative(section->sh_addr, row + 4), begins);
 
         if (size_bytes)
-            image->functions[image->function_count++] =
-                (struct image_function){begins, size_bytes};
+            image->functions[image->function_count++] = (struct image_function){begins, size_bytes};
     }
     if (image->functions)
         qsort(image->functions, image->function_count, sizeof(*image->functions), by_address);

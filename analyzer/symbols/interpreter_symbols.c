@@ -102,8 +102,7 @@ static void calls_of(const struct elf_image *image, uint64_t caller, struct call
     reference_scan_begin(&scan, image, code);
     while (reference_scan_next(&scan, &found))
         if ((found.kind == REFERENCE_CALL || found.kind == REFERENCE_JUMP) &&
-            found.address != caller && calls->count < CALLS_MAX &&
-            is_unnamed(image, found.address))
+            found.address != caller && calls->count < CALLS_MAX && is_unnamed(image, found.address))
             calls->targets[calls->count++] = found.address;
 }
 
@@ -277,8 +276,7 @@ static void name_collect(struct naming *naming)
     uint64_t found = 0;
 
     for (size_t i = 0; i < places.count; i++) {
-        uint64_t function =
-            elf_image_pointer(naming->image, places.addresses[i] + POINTER_BYTES);
+        uint64_t function = elf_image_pointer(naming->image, places.addresses[i] + POINTER_BYTES);
 
         if (!is_unnamed(naming->image, function))
             continue;
@@ -362,8 +360,8 @@ static void add_taken(const struct elf_image *image, const struct image_function
 static void name_bounded(struct naming *naming)
 {
     enum { WAYS = 3 };
-    const struct image_function *maker = elf_image_function(
-        naming->image, maker_of(naming->image, "functools._lru_cache_wrapper"));
+    const struct image_function *maker =
+        elf_image_function(naming->image, maker_of(naming->image, "functools._lru_cache_wrapper"));
     struct places taken = {.count = 0};
     uint64_t sum = 0, most = 0, bounded = 0;
 

@@ -405,5 +405,5 @@ static enum symbol_open_result worker_open(const char *path, struct build_id rec
     return result;
 }
 
-const struct symbol_source isolated_dwarf_source = {"dwarf, isolated", worker_open, worker_find,
-                                                    worker_close, worker_expect, NULL};
+const struct symbol_source isolated_dwarf_source = {"dwarf, isolated", worker_open,   worker_find,
+                                                    worker_close,      worker_expect, NULL};

@@ -35,13 +35,14 @@ FUNCTION(uncached, fake_work += 1)
 #ifdef FAKE_IS_UNCLEAR
 FUNCTION(bounded, fake_work += 3)
 #else
-FUNCTION(bounded, for (int i = 0; i < fake_work; i++) {
-    fake_work += i * fake_work;
-    fake_work ^= fake_work << 3;
-    fake_work -= fake_work / 9;
-    fake_work += fake_work % 77;
-    fake_work ^= fake_work >> 5;
-})
+FUNCTION(
+    bounded, for (int i = 0; i < fake_work; i++) {
+        fake_work += i * fake_work;
+        fake_work ^= fake_work << 3;
+        fake_work -= fake_work / 9;
+        fake_work += fake_work % 77;
+        fake_work ^= fake_work >> 5;
+    })
 #endif
 
 long PyGC_Collect(void)
@@ -115,4 +116,4 @@ static struct slot slots[] = {{50, uncached}, {65, lru_cache_new}, {0, NULL}};
 struct spec fake_spec = {"functools._lru_cache_wrapper", 128, 0, 0, slots};
 /* Where they are, for the test. */
 const void *const fake_flush_std_files = flush_std_files, *const fake_modules = finalize_modules,
-                         *const fake_collect = gc_collect, *const fake_bounded = bounded;
+                  *const fake_collect = gc_collect, *const fake_bounded = bounded;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One helper allocates for two callers: what copy() makes stays, what cycle() makes is freed 40 steps later.
+ * One helper allocates for two callers: what copy() makes stays, what cycle() makes is freed 40
+ * steps later.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -220,13 +220,12 @@ static void say_unjudged(const struct leaks *leaks, const struct leak_row *rows,
                        "LEAK: %s leaks %s; the base told too little to say whether that is new.",
                        now->name, rate_words(leaks->report, now->now));
     else if (leaks->base_doubt != DOUBT_NONE || leaks->now_doubt != DOUBT_NONE)
-        report_verdict(leaks->report, ranks.nothing,
-                       "LEAKS: cannot say what is new or fixed; of %s: %s.",
-                       translated(leaks->base_doubt == DOUBT_NONE  ? "the recording"
-                                  : leaks->now_doubt == DOUBT_NONE ? "the base"
-                                                                        : "both sides"),
-                       doubt_reason(leaks->now_doubt != DOUBT_NONE ? leaks->now_doubt
-                                                                             : leaks->base_doubt));
+        report_verdict(
+            leaks->report, ranks.nothing, "LEAKS: cannot say what is new or fixed; of %s: %s.",
+            translated(leaks->base_doubt == DOUBT_NONE  ? "the recording"
+                       : leaks->now_doubt == DOUBT_NONE ? "the base"
+                                                        : "both sides"),
+            doubt_reason(leaks->now_doubt != DOUBT_NONE ? leaks->now_doubt : leaks->base_doubt));
     else if (!count)
         report_verdict(leaks->report, ranks.nothing, "LEAKS: none before, and none now.");
 }

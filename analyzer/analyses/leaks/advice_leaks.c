@@ -16,7 +16,8 @@
 /* Of the peak, what had leaked by then: no more than was there. */
 static uint64_t leaked_at_peak(const struct evidence *evidence)
 {
-    uint64_t held_bytes = origin_at_peak(evidence->question->tally, evidence->leak->row->origin).bytes;
+    uint64_t held_bytes =
+        origin_at_peak(evidence->question->tally, evidence->leak->row->origin).bytes;
     uint64_t leaked_bytes = evidence->leak->row->judgement.is_one_growing_block
                                 ? evidence->leak->bytes
                                 : evidence->leak->row->judgement.overdue_bytes;
@@ -48,8 +49,9 @@ static void look_for_growing_block(const struct rule *rule, const struct evidenc
     on_host.what_to_do =
         translated("look at the list, table or buffer that only grows there: begin "
                    "it anew now and then, or write it out");
-    add_leak(growth_is_heap(evidence->question->tally, evidence->leak->row->origin->ledger) ? &on_host
-                                                                                       : rule,
+    add_leak(growth_is_heap(evidence->question->tally, evidence->leak->row->origin->ledger)
+                 ? &on_host
+                 : rule,
              evidence, advices,
              report_text(evidence->report,
                          "%s makes its block anew in each step, each time "

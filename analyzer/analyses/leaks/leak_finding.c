@@ -161,13 +161,12 @@ static const char *finding_sentence(const struct question *question, struct repo
 {
     const struct judged *row = leak->row;
 
-    return report_text(report, "%s: %s; %s, %s; chance of a false alarm: %.1g%s%s",
-                       step_verdict_name(row->judgement.verdict),
-                       leak_sentence(question, report_arena(report), leak),
-                       interval_text(report, &row->judgement),
-                       rate_text(report, blocks_per_1000_steps(row)),
-                       row->judgement.trend.rise_chance, leak_horizon(question, report, row),
-                       example_text(report, question, row, example));
+    return report_text(
+        report, "%s: %s; %s, %s; chance of a false alarm: %.1g%s%s",
+        step_verdict_name(row->judgement.verdict),
+        leak_sentence(question, report_arena(report), leak), interval_text(report, &row->judgement),
+        rate_text(report, blocks_per_1000_steps(row)), row->judgement.trend.rise_chance,
+        leak_horizon(question, report, row), example_text(report, question, row, example));
 }
 
 static struct value part_stack(const struct question *question, struct report *report,

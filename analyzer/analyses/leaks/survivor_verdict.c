@@ -108,7 +108,7 @@ static size_t share_add(struct share *shares, size_t count, struct share share)
 
 /* "sum_row (ctypes): 61 %; PyDict_Copy < dict_merge: 39 %" Of at most three stacks. */
 static const char *survivor_shares(const struct question *question, struct report *report,
-                            const struct survivor_origin *origin)
+                                   const struct survivor_origin *origin)
 {
     size_t most = origin->stack_count < stacks_shown ? origin->stack_count : stacks_shown;
     struct share shares[stacks_shown];
@@ -160,7 +160,8 @@ static void add_finding(const struct question *question, struct report *report,
         {"function", NULL, value_place_text(place.function)},
         {"file", NULL, value_place_text(place.file)},
         {"line", NULL, value_place_line(&place)},
-        {"growth_bytes_per_step", NULL, leak->rate_bytes ? value_bytes(leak->rate_bytes) : value_none()},
+        {"growth_bytes_per_step", NULL,
+         leak->rate_bytes ? value_bytes(leak->rate_bytes) : value_none()},
         {"growth_blocks_per_1000_steps", NULL,
          process->turns ? value_count(survivors_blocks_per_1000_turns(process, origin))
                         : value_none()},
@@ -328,11 +329,10 @@ static void say_leaks(const struct question *question, struct report *report,
 {
     struct arena *texts = report_arena(report);
     const char *shares = survivor_shares(question, report, leaks[0].survivors);
-    const char *more =
-        count > 1
-            ? report_text(report, "; %s at %s in all", label_size(texts, leaks[0].loop->bytes),
-                          label_counted(texts, count, "site"))
-            : "";
+    const char *more = count > 1 ? report_text(report, "; %s at %s in all",
+                                               label_size(texts, leaks[0].loop->bytes),
+                                               label_counted(texts, count, "site"))
+                                 : "";
 
     report_verdict(report, RANK_LEAKS, "LEAK: %s%s.", leak_sentence(question, texts, &leaks[0]),
                    more);
@@ -483,8 +483,8 @@ static void say_no_leak(struct report *report, const struct verdict *verdict)
 static const struct survivor_process *doubted_waiting(const struct verdict *verdict)
 {
     const struct doubt *doubt = verdict->doubts;
-    bool is_of_waiting = verdict->doubt_count &&
-                         (doubt->kind == DOUBT_WAITING || doubt->kind == DOUBT_LET_GO);
+    bool is_of_waiting =
+        verdict->doubt_count && (doubt->kind == DOUBT_WAITING || doubt->kind == DOUBT_LET_GO);
 
     return is_of_waiting ? survivors_of_process(verdict->survivors, doubt->process) : NULL;
 }

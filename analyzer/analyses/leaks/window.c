@@ -131,10 +131,10 @@ static void add_remaining(const struct question *question, struct report *report
                           const struct remaining *rows, size_t count)
 {
     struct arena *texts = report_arena(report);
-    struct report_table *table =
-        report_table(report, "unreleased",
-                     tally_is_state(question->tally) ? "Held, by site" : "Still alive at the end, by site",
-                     tally_older_left_count(question->tally) ? "What was made in the recording was released."
+    struct report_table *table = report_table(
+        report, "unreleased",
+        tally_is_state(question->tally) ? "Held, by site" : "Still alive at the end, by site",
+        tally_older_left_count(question->tally) ? "What was made in the recording was released."
                                                 : "Everything was released.");
     size_t shown = rows_shown(question, count);
 

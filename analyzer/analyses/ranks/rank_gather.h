@@ -17,7 +17,8 @@ struct rank_wish {
     uint64_t rank;
 };
 
-/* verdict: NULL: there was no memory for one. Then, and without memory here, the summary says so. */
+/* verdict: NULL: there was no memory for one. Then, and without memory here, the summary says so.
+ */
 void rank_gather(const struct question *question, const struct verdict *verdict,
                  const struct rank_wish *wish);
 

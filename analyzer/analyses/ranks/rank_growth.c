@@ -137,8 +137,8 @@ static void put_judged(struct gathering *gathering, const struct verdict *verdic
 
     for (size_t row = 0; row < summary_rows(summary, SUMMARY_ranks); row++) {
         size_t count;
-        const struct doubt *doubt = verdict_doubt_of(gathering->question, verdict,
-                                                     gathering->processes[row], &count);
+        const struct doubt *doubt =
+            verdict_doubt_of(gathering->question, verdict, gathering->processes[row], &count);
 
         summary_put(summary, COLUMN_ranks_judged_count, row, count);
         summary_put_text(summary, COLUMN_ranks_unjudged, row,
@@ -150,8 +150,8 @@ void gather_sites(struct gathering *gathering, const struct verdict *verdict)
 {
     const struct question *question = gathering->question;
     /* Steps that were only found do not say of a site that it is stable, where `leaks` cannot. */
-    bool is_doubted = verdict && verdict->survivors && !growth_steps_decide(question) &&
-                      verdict->doubt_count;
+    bool is_doubted =
+        verdict && verdict->survivors && !growth_steps_decide(question) && verdict->doubt_count;
     const struct judged_list none = {0};
 
     if (!verdict) {

@@ -65,7 +65,7 @@ struct question {
     const char *parallel;           /* how ranks are numbered; NULL: not known */
     const struct rank_wish *wish;   /* a summary that is to be filled; NULL: none is wanted */
     const char *why; /* of which sites people are told why: a part of their names; NULL: of none */
-    struct verdict_keeper *keeper;  /* NULL: the verdict is made for each who asks */
+    struct verdict_keeper *keeper; /* NULL: the verdict is made for each who asks */
 };
 
 /* Ledgers with their peaks, and accounts: whole at any time, and with the numbers of the tally. */

@@ -114,14 +114,14 @@ PART(to_do, doubt->to_do)
 #undef PART
 
 static const struct part parts[] = {
-    {"process", process_words}, {"ledger", ledger_words},
-    {"bytes", bytes_words},     {"other_bytes", other_bytes_words},
-    {"count", count_words},     {"blocks", blocks_words},
-    {"judged", judged_words},   {"needed", needed_words},
-    {"missing", missing_words}, {"turns", turns_words},
+    {"process", process_words},   {"ledger", ledger_words},
+    {"bytes", bytes_words},       {"other_bytes", other_bytes_words},
+    {"count", count_words},       {"blocks", blocks_words},
+    {"judged", judged_words},     {"needed", needed_words},
+    {"missing", missing_words},   {"turns", turns_words},
     {"per_turn", per_turn_words}, {"lasted", lasted_words},
-    {"who", who_words},         {"other_who", other_who_words},
-    {"detail", detail_words},   {"to_do", to_do_words},
+    {"who", who_words},           {"other_who", other_who_words},
+    {"detail", detail_words},     {"to_do", to_do_words},
 };
 
 static const struct part *part_find(const char *name, size_t size)

@@ -20,14 +20,14 @@ enum doubt_kind {
 /* What was found; a sentence has those parts that its row names, the others are 0. */
 struct doubt {
     enum doubt_kind kind;
-    uint16_t process, ledger;      /* {process}, {ledger} */
-    uint64_t bytes, other_bytes;   /* {bytes}, {other_bytes} */
-    uint64_t count, needed;        /* {count}, {blocks}, {judged}; {needed}, {missing} */
-    uint64_t turns;                /* {turns}; 0: not known */
-    uint64_t turn_bytes;           /* {per_turn}; 0: not known */
-    uint64_t lasted_ns;            /* {lasted} */
-    struct who who, other_who;     /* {who}, {other_who} */
-    const char *detail, *to_do;    /* {detail}, {to_do}: in the language of the reader */
+    uint16_t process, ledger;    /* {process}, {ledger} */
+    uint64_t bytes, other_bytes; /* {bytes}, {other_bytes} */
+    uint64_t count, needed;      /* {count}, {blocks}, {judged}; {needed}, {missing} */
+    uint64_t turns;              /* {turns}; 0: not known */
+    uint64_t turn_bytes;         /* {per_turn}; 0: not known */
+    uint64_t lasted_ns;          /* {lasted} */
+    struct who who, other_who;   /* {who}, {other_who} */
+    const char *detail, *to_do;  /* {detail}, {to_do}: in the language of the reader */
 };
 
 /* What is asked. */

@@ -38,8 +38,7 @@ static struct judged_steps longest_steps(const struct question *question, uint32
 
 static bool is_judged_by_stacks(const struct doubt_ground *ground, uint32_t input)
 {
-    return ground->is_by_stacks &&
-           survivors_can_judge(ground->question, ground->survivors, input);
+    return ground->is_by_stacks && survivors_can_judge(ground->question, ground->survivors, input);
 }
 
 /* Of the first recording that has too few; false: all have enough. One that has enough says nothing
@@ -138,8 +137,8 @@ static size_t worked_count(const struct model *model, uint16_t process)
     return count;
 }
 
-/* Not all drivers number devices as the framework does: on AMD's, kernels of device 0 run on 2. So a
- * number that is not there says nothing where memory of as many devices is. */
+/* Not all drivers number devices as the framework does: on AMD's, kernels of device 0 run on 2. So
+ * a number that is not there says nothing where memory of as many devices is. */
 static bool is_unrecorded(const struct tally *tally, const struct model_worked_device *worked)
 {
     struct device_numbers recorded = recorded_devices(tally, worked->process);
@@ -457,7 +456,8 @@ static bool is_doubtful(const struct survivor_process *process, const struct sur
                         const struct tally *tally)
 {
     return tally_ledger_at(tally, pool->ledger)->device >= 0 ||
-           (pool->unjudged_births >= UNJUDGED_BIRTHS_MIN && is_large_part(process, pool->unjudged_bytes));
+           (pool->unjudged_births >= UNJUDGED_BIRTHS_MIN &&
+            is_large_part(process, pool->unjudged_bytes));
 }
 
 /* Of a process that is judged, memory of a device stays that is not, or a large part of its own. */

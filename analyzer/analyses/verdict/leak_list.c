@@ -59,9 +59,9 @@ static void name_alike(const struct question *question, struct arena *arena, str
     for (size_t i = 0; are_few && i < count; i++)
         sites[i] = rows[i].site;
     for (size_t i = 0; i < count; i++)
-        *rows[i].name = arena_format(
-            arena, "%s%s", rows[i].label,
-            are_few ? site_caller(question, arena, rows[i].site, sites, count) : "");
+        *rows[i].name =
+            arena_format(arena, "%s%s", rows[i].label,
+                         are_few ? site_caller(question, arena, rows[i].site, sites, count) : "");
     for (size_t i = 0; i < count; i++)
         if (!are_few || is_name_of_other(rows, count, i))
             *rows[i].name =
@@ -170,8 +170,8 @@ static uint64_t least_rate_of(const struct survivor_origin *origin)
     uint64_t births = 0;
 
     for (size_t i = 0; i < origin->stack_count; i++)
-        births = origin->stacks[i].overdue.births > births ? origin->stacks[i].overdue.births
-                                                           : births;
+        births =
+            origin->stacks[i].overdue.births > births ? origin->stacks[i].overdue.births : births;
     return births ? origin->bytes / births : 0;
 }
 

@@ -53,8 +53,8 @@ uint64_t survivors_unseen_per_turn(const struct survivor_process *process);
  * process that did most enough was seen to say that none does. */
 bool survivors_can_judge(const struct question *question, const struct survivors *survivors,
                          uint32_t input);
-/* The same of any of them: stacks that allocate to the end decide, if marked steps do not. survivors
- * may be NULL. */
+/* The same of any of them: stacks that allocate to the end decide, if marked steps do not.
+ * survivors may be NULL. */
 bool survivors_decide(const struct question *question, const struct survivors *survivors);
 /* Processes of which too little could be judged; those that did little are not counted. */
 size_t survivors_unjudged_processes(const struct survivors *survivors);

@@ -394,13 +394,15 @@ static void decide_may_go(struct why *why, const struct survivor_origin *origin)
 }
 
 /* Of a stack that left overdue survivors: why they are no leak, if so. */
-static void settle_why(const struct survivor_process *process,
-                       const struct survivor_origin *origin, struct why *why)
+static void settle_why(const struct survivor_process *process, const struct survivor_origin *origin,
+                       struct why *why)
 {
     size_t leak_count = survivors_leak_count(process);
 
     if (!origin)
-        decide(why, why->ledger == process->pass_ledger && process->pass_bytes ? WHY_ONE_PASS : WHY_DROPPED,
+        decide(why,
+               why->ledger == process->pass_ledger && process->pass_bytes ? WHY_ONE_PASS
+                                                                          : WHY_DROPPED,
                process->pass_bytes, 0);
     else if (origin->may_go)
         decide_may_go(why, origin);

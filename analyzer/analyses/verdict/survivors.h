@@ -101,8 +101,8 @@ struct survivor_reading;
  * the reading, until it is finished. */
 struct survivor_reading *survivor_reading_create(const struct question *question,
                                                  struct life_visitor *visitor);
-/* After the reading; what only the reading needs goes. NULL: there was no memory. Borrowed until the
- * reading is destroyed. */
+/* After the reading; what only the reading needs goes. NULL: there was no memory. Borrowed until
+ * the reading is destroyed. */
 const struct survivors *survivor_reading_finish(struct survivor_reading *reading);
 /* Reads the recording for them alone. NULL without memory, or when it cannot be read. */
 struct survivor_reading *survivors_read(const struct question *question);

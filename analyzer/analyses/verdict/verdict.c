@@ -75,8 +75,8 @@ static bool fill(const struct question *question, struct verdict_owner *owner)
     ground.survivors = verdict->survivors;
     ground.is_by_stacks = verdict->is_by_stacks =
         survivors_decide(question, verdict->survivors) && !growth_steps_decide(question);
-    verdict->judged_count = verdict->is_by_stacks ? judged_stacks(verdict->survivors)
-                                                  : owner->sites.origin_count;
+    verdict->judged_count =
+        verdict->is_by_stacks ? judged_stacks(verdict->survivors) : owner->sites.origin_count;
     leak_list_make(question, verdict, &owner->arena, &owner->leaks);
     verdict->leaks = owner->leaks.rows;
     verdict->leak_count = owner->leaks.count;
@@ -298,8 +298,7 @@ static bool is_judged(const struct question *question, const struct verdict *ver
 
     if (verdict->is_by_stacks) {
         *judged_count = row && row->is_judged ? row->active_count : 0;
-        return row &&
-               (row->is_judged || survivors_are_leak(row) || survivors_are_undecided(row));
+        return row && (row->is_judged || survivors_are_leak(row) || survivors_are_undecided(row));
     }
     *judged_count =
         verdict->sites->origins_of_processes ? verdict->sites->origins_of_processes[process] : 0;
@@ -315,7 +314,8 @@ static bool is_of_recording_of(const struct question *question, const struct dou
 
     return doubt->kind == DOUBT_STATE || doubt->kind == DOUBT_BLOCKS ||
            doubt->kind == DOUBT_MISSING ||
-           model_process_at(model, doubt->process)->input == model_process_at(model, process)->input;
+           model_process_at(model, doubt->process)->input ==
+               model_process_at(model, process)->input;
 }
 
 const struct doubt *verdict_doubt_of(const struct question *question, const struct verdict *verdict,

@@ -21,9 +21,9 @@
 struct leak {
     uint16_t process, ledger;
     struct who who;
-    const char *name; /* of who; and who called, where others have the same name */
-    uint64_t key;     /* origin_id(): the same in every recording of the program */
-    bool is_by_turn;  /* rates are of a turn of a loop that nobody marked, not of a step */
+    const char *name;          /* of who; and who called, where others have the same name */
+    uint64_t key;              /* origin_id(): the same in every recording of the program */
+    bool is_by_turn;           /* rates are of a turn of a loop that nobody marked, not of a step */
     uint64_t rate_bytes;       /* per step, or per turn; 0: not known */
     uint64_t least_rate_bytes; /* no slower than this, however its loop turned; 0: not known */
     uint64_t bytes, count;     /* that stay, or by which it grew; count 0: of blocks made anew */
@@ -42,10 +42,10 @@ struct verdict {
     size_t leak_count;
     const struct doubt *doubts; /* in the order of doubts.def */
     size_t doubt_count;
-    size_t judged_count;                 /* sites, or stacks that allocate to the end */
-    const struct survivors *survivors;   /* NULL: steps alone decide */
-    const struct judged_list *sites;     /* by steps; none without steps */
-    const struct judged_list *ledgers;   /* the same of ledgers as a whole */
+    size_t judged_count;               /* sites, or stacks that allocate to the end */
+    const struct survivors *survivors; /* NULL: steps alone decide */
+    const struct judged_list *sites;   /* by steps; none without steps */
+    const struct judged_list *ledgers; /* the same of ledgers as a whole */
 };
 
 /*

@@ -21,7 +21,7 @@ struct why {
     uint64_t measured, needed; /* in the unit of the rule */
     struct who who;
     uint16_t process, ledger;
-    size_t row; /* of a stack, while its process is read: survivor_row_at() */
+    size_t row;          /* of a stack, while its process is read: survivor_row_at() */
     uint64_t births;     /* of its blocks; of a site 0: see its steps */
     uint64_t freed_age;  /* of the oldest that was freed: in births of the process, or in steps */
     uint64_t count;      /* older than any that was freed */

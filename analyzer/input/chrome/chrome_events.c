@@ -150,7 +150,8 @@ static int add_memory(struct parser *parser)
     parser->events->told_count++;
     if (!parser->numbers[KEY_BYTES].is_there || !parser->numbers[KEY_TIME].is_there ||
         !parser->numbers[KEY_DEVICE_TYPE].is_there || type > 255 ||
-        (type && !parser->numbers[KEY_DEVICE].is_there) || device > device_most || !is_sound(parser)) {
+        (type && !parser->numbers[KEY_DEVICE].is_there) || device > device_most ||
+        !is_sound(parser)) {
         parser->events->bad_count++;
         return 1;
     }

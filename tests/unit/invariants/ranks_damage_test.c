@@ -8,13 +8,13 @@
 
 #include "death.h"
 #include "doubt.h"
-#include "why.h"
 #include "parquet.h"
 #include "parquet_runs.h"
 #include "path_text.h"
 #include "rank_history.h"
 #include "rank_set.h"
 #include "thrift.h"
+#include "why.h"
 
 /* --- a summary -------------------------------------------------------------------------------- */
 
@@ -99,8 +99,7 @@ DAMAGE(make_link, page_lies_in_a_whole_folder, text_add_relative_path(&page_link
 DAMAGE(make_link, page_of_a_rank_is_whole, text_add_relative_path(&page_link, "/a", "a/b"))
 DAMAGE(make, doubt_has_a_word, doubt_word(DOUBT_KIND_COUNT))
 DAMAGE(make, doubt_has_a_reason, doubt_reason(DOUBT_KIND_COUNT))
-DAMAGE(make, doubt_has_a_sentence,
-       doubt_sentence(NULL, NULL, &(struct doubt){.kind = DOUBT_OLDER}))
+DAMAGE(make, doubt_has_a_sentence, doubt_sentence(NULL, NULL, &(struct doubt){.kind = DOUBT_OLDER}))
 DAMAGE(make, why_has_a_word, why_word(WHY_COUNT))
 DAMAGE(make, why_has_a_sentence, why_sentence(NULL, &(struct why){.rule = WHY_COUNT}))
 DAMAGE(make, why_has_a_rule, why_add(&(struct why_list){0}, &(struct why){.rule = WHY_COUNT}))
