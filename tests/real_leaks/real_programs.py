@@ -50,6 +50,23 @@ def interpreter(version):
     return None
 
 
+def stripped_library(cache, program):
+    """The folder of a stripped copy of the library that the interpreter runs. Raises Missing where it has none: then
+    it is all in the program."""
+    done = subprocess.run(["ldd", program], capture_output=True, text=True)
+    for line in done.stdout.splitlines():
+        name, _, path = line.strip().partition(" => ")
+        if name.startswith("libpython"):
+            folder = os.path.join(cache, "stripped", name)
+            os.makedirs(folder, exist_ok=True)
+            if not os.path.exists(os.path.join(folder, name)):
+                copy = shutil.copy(path.split(" (")[0], os.path.join(folder, name + ".new"))
+                subprocess.run(["strip", copy], check=True)
+                os.rename(copy, os.path.join(folder, name))
+            return folder
+    raise Missing("%s has no library that could be stripped" % program)
+
+
 class Missing(Exception):
     """What a variant needs cannot be had here."""
 

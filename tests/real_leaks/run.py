@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 """Are leaks found that nobody here planted?
 
-    run.py [--cache FOLDER] [--only NAME,NAME] [--group GROUP,GROUP] [--marked]
+    run.py [--cache FOLDER] [--only NAME,NAME] [--group GROUP,GROUP] [--marked] [--stripped]
            [--allocator=malloc|python] [--measure] [--rows FILE] [--again] LEAKTIDE
 
 Programs of pairs.tsv run in the release that leaks and in the one that is mended, with pinned
 versions, in an unmarked loop (--marked: in a marked one), with CPython's own allocator or with
-malloc in its place. Packages stay in the cache, and recordings while they are newer than the
+malloc in its place; --stripped: by an interpreter without names of its own functions. Packages stay in the cache, and recordings while they are newer than the
 recorder and their program (--again: never). Prints a line for each and the score; --rows appends a JSON row for each, with
 --measure also what the heap of the program grows without a tool. A mended or clean program that is
 called LEAK is always measured, over thirty times its turns: where it grows by what was said, that
@@ -47,9 +47,12 @@ def is_fresh(options, row, folder):
 
 def record(options, row, variant):
     """The folder of the recording; None where the program failed. Raises Missing."""
-    name = "-".join([row["program"], variant, "marked" if options.marked else "unmarked", options.allocator])
+    name = "-".join([row["program"], variant, "marked" if options.marked else "unmarked", options.allocator] +
+                    ["stripped"] * options.stripped)
     folder = os.path.join(options.cache, "recordings", name)
     words, environment = real_programs.command(options.cache, row, variant, options.allocator)
+    if options.stripped:
+        environment["LD_LIBRARY_PATH"] = real_programs.stripped_library(options.cache, words[0])
     if is_fresh(options, row, folder):
         return folder
     if options.marked:
@@ -191,6 +194,7 @@ def arguments(description):
 def main():
     parser = arguments(__doc__)
     parser.add_argument("--marked", action="store_true")
+    parser.add_argument("--stripped", action="store_true")
     parser.add_argument("--measure", action="store_true")
     parser.add_argument("--allocator", choices=["malloc", "python"], default="malloc")
     parser.add_argument("--rows")
