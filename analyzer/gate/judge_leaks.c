@@ -177,6 +177,8 @@ static void find_leaks(const struct gate *gate, struct gate_verdict *verdict, si
 static struct gate_case case_of(const struct gate *gate, struct gate_verdict *verdict,
                                 const struct gate_leak *leak, enum case_outcome outcome)
 {
+    bool has_rate = leak->growth_per_step > 0;
+
     return (struct gate_case){
         .rule = "leak",
         .key = leak->key,
@@ -185,9 +187,11 @@ static struct gate_case case_of(const struct gate *gate, struct gate_verdict *ve
         .outcome = outcome,
         .policy_line = gate->policy->leak.line,
         .where = leak->where,
-        .unit = leak->is_by_turn ? "bytes_per_turn" : "bytes_per_step",
+        .unit = !has_rate          ? NULL
+                : leak->is_by_turn ? "bytes_per_turn"
+                                   : "bytes_per_step",
         .value = leak->growth_per_step,
-        .has_limit = true,
+        .has_limit = has_rate,
         .limit = gate->policy->leak.slope_min,
     };
 }
@@ -501,19 +505,20 @@ static bool is_by_window(const struct gate *gate, const struct gate_verdict *ver
 static void judge_read(const struct gate *gate, struct gate_verdict *verdict,
                        const struct verdict *const *judged)
 {
-    size_t told_before = told_count(verdict);
+    size_t told_before = told_count(verdict), failed_before = verdict->counts[CASE_FAILED];
     const char *doubt = doubt_of(gate, verdict, judged);
     struct leaks_found found = {0};
 
     for (size_t i = 0; i < gate->recording_count; i++)
         find_leaks(gate, verdict, i, judged[i], &found);
     tell_leaks(gate, verdict);
-    if (told_count(verdict) == told_before && !is_by_window(gate, verdict)) {
-        if (doubt)
-            tell_unsure(gate, verdict, doubt);
-        else
-            tell_no_failure(gate, verdict, &found, no_leak_words(gate, &verdict->arena, &found));
-    }
+    if (is_by_window(gate, verdict))
+        doubt = NULL;
+    else if (!doubt && told_count(verdict) == told_before)
+        tell_no_failure(gate, verdict, &found, no_leak_words(gate, &verdict->arena, &found));
+    /* What is suppressed says nothing of the rest. */
+    if (doubt && verdict->counts[CASE_FAILED] == failed_before)
+        tell_unsure(gate, verdict, doubt);
     tell_unused(gate, verdict);
 }
 

@@ -511,10 +511,17 @@ static bool goes_on(const struct series *series, uint64_t end, struct overdue *o
     last = series->rows[series->row_count - 1].last;
     silence = end > last + 1 ? end - 1 - last : 0;
     span = end > series->rows[0].first + 1 ? end - 1 - series->rows[0].first : 0;
+    overdue->is_in_bursts = moments < SURVIVORS_MIN;
+    if (overdue->is_in_bursts) {
+        note(overdue, moments, SURVIVORS_MIN);
+        return false;
+    }
     note(overdue, silence, (uint64_t)SILENCE_TIMES * longest_gap);
-    return moments >= SURVIVORS_MIN && span && silence <= overdue->needed &&
-           (silence <= longest_gap ||
-            pow(1 - (double)silence / (double)span, (double)(moments - 1)) >= CHANCE_MAX);
+    if (!span || silence > overdue->needed)
+        return false;
+    note(overdue, silence, longest_gap);
+    return silence <= longest_gap ||
+           pow(1 - (double)silence / (double)span, (double)(moments - 1)) >= CHANCE_MAX;
 }
 
 /* How many of the births of a row lie before the time, if they came evenly. */

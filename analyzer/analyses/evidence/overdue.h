@@ -86,6 +86,7 @@ struct overdue {
     bool is_active;         /* until the end; false: nothing else is known */
     bool is_fading;         /* overdue, but fewer and fewer: a cache that fills looks like that */
     bool is_growing;        /* not overdue, but what is alive rises, as a block that is made anew */
+    bool is_in_bursts;      /* it does not go on, as it came in too few moments */
     bool is_in_many_blocks; /* that grows: too many to be one that is made anew */
     uint64_t bytes, count;  /* of the overdue survivors; count 0 where what is alive grows */
     uint32_t first, last;   /* births of them, or of the blocks that grow */

@@ -254,6 +254,8 @@ static const struct {
     {"call", "%s calls"},
     {"event", "%s events"},
     {"hole", "%s holes"},
+    {"kernel", "%s kernels"},
+    {"leak", "%s leaks"},
     {"ledger", "%s ledgers"},
     {"more block", "%s more blocks"},
     {"more step", "%s more steps"},

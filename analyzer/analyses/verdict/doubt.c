@@ -99,6 +99,7 @@ PART(other_bytes, label_size(arena, doubt->other_bytes))
 PART(count, label_count(arena, doubt->count))
 PART(blocks, label_counted(arena, doubt->count, "block"))
 PART(judged, label_counted(arena, doubt->count, "step"))
+PART(kernels, label_counted(arena, doubt->count, "kernel"))
 PART(needed, label_count(arena, doubt->needed))
 PART(missing, label_count(arena, doubt->needed - doubt->count))
 PART(turns, doubt->turns ? sentence(arena, "%s more", label_counted(arena, doubt->turns, "turn"))
@@ -114,14 +115,12 @@ PART(to_do, doubt->to_do)
 #undef PART
 
 static const struct part parts[] = {
-    {"process", process_words},   {"ledger", ledger_words},
-    {"bytes", bytes_words},       {"other_bytes", other_bytes_words},
-    {"count", count_words},       {"blocks", blocks_words},
-    {"judged", judged_words},     {"needed", needed_words},
-    {"missing", missing_words},   {"turns", turns_words},
-    {"per_turn", per_turn_words}, {"lasted", lasted_words},
-    {"who", who_words},           {"other_who", other_who_words},
-    {"detail", detail_words},     {"to_do", to_do_words},
+    {"process", process_words},         {"ledger", ledger_words}, {"bytes", bytes_words},
+    {"other_bytes", other_bytes_words}, {"count", count_words},   {"blocks", blocks_words},
+    {"kernels", kernels_words},         {"judged", judged_words}, {"needed", needed_words},
+    {"missing", missing_words},         {"turns", turns_words},   {"per_turn", per_turn_words},
+    {"lasted", lasted_words},           {"who", who_words},       {"other_who", other_who_words},
+    {"detail", detail_words},           {"to_do", to_do_words},
 };
 
 static const struct part *part_find(const char *name, size_t size)

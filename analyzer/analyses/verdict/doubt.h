@@ -22,7 +22,7 @@ struct doubt {
     enum doubt_kind kind;
     uint16_t process, ledger;    /* {process}, {ledger} */
     uint64_t bytes, other_bytes; /* {bytes}, {other_bytes} */
-    uint64_t count, needed;      /* {count}, {blocks}, {judged}; {needed}, {missing} */
+    uint64_t count, needed;      /* {count}, {blocks}, {judged}, {kernels}; {needed}, {missing} */
     uint64_t turns;              /* {turns}; 0: not known */
     uint64_t turn_bytes;         /* {per_turn}; 0: not known */
     uint64_t lasted_ns;          /* {lasted} */

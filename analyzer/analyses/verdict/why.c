@@ -39,6 +39,9 @@ static enum why_rule rule_of(const struct overdue *overdue)
         return WHY_GROWS;
     if (overdue->births < SURVIVORS_MIN)
         return WHY_SELDOM;
+    if (overdue->is_in_bursts &&
+        (overdue->reason == OVERDUE_NOT_ACTIVE || overdue->reason == OVERDUE_STOPPED))
+        return WHY_BURSTS;
     return rules[overdue->reason];
 }
 
