@@ -75,10 +75,10 @@ def files_of(path):
 
 
 def without_names(value):
-    """An answer without what names its files."""
+    """An answer without what names its files: a process without a name has its file's."""
     if isinstance(value, dict):
         return {key: without_names(inner) for key, inner in value.items()
-                if key not in ("source", "notes", "event_count", "program")}
+                if key not in ("source", "notes", "event_count", "program", "process")}
     if isinstance(value, list):
         return [without_names(inner) for inner in value]
     return value

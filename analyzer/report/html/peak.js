@@ -50,7 +50,7 @@ function holderColumns(wholeBytes, ledgerName) {
 
 // As in profiles, where an operator is all that is known: a column of its own would say it twice.
 function isNamedByOperator(row) {
-    return row.site.endsWith(` ${row.operator}`);
+    return !row.operator || row.site.endsWith(` ${row.operator}`);
 }
 
 class PeakView {
