@@ -166,7 +166,7 @@ class RealRecordingsTest(unittest.TestCase):
         page = self.open(recording)
         most = page.evaluate("document.querySelector('#timeline select').selectedOptions[0].textContent")
         index = [recording.ledger_name(i) for i in range(len(ledgers["name"]))].index(most)
-        counted = [row["end_bytes"] for row in recording.rows("window") if row["ledger"] == most]
+        counted = [row["end_bytes"] for row in recording.rows("window") if row["ledger"] == most and row["end_bytes"] is not None]
         # What the pool counts and no block stands for has its own bar.
         wanted = {"peak": ledgers["peak_bytes"][index] + ledgers["unseen_peak_bytes"][index],
                   "end": counted[0] if counted else ledgers["end_bytes"][index],
