@@ -136,8 +136,7 @@ static void find_caches(const struct gate *gate, struct gate_verdict *verdict, s
     for (size_t i = 0; !judged->is_by_stacks && i < judged->sites->count; i++) {
         const struct judged *row = &judged->sites->rows[i];
 
-        if (row->judgement.verdict == VERDICT_CACHE &&
-            !growth_is_told(question->symbols, judged->sites, i))
+        if (row->judgement.verdict == VERDICT_CACHE)
             add_leak(gate, verdict, repeat,
                      &(struct leak){.ledger = row->origin->ledger,
                                     .who = row->origin->who,

@@ -63,6 +63,7 @@ void tally_destroy(struct tally *tally)
     tally_phases_release(tally);
     live_set_release(&tally->live);
     memory_accounts_release(&tally->accounts);
+    tally_layers_release(tally);
     tally_rows_release(tally);
     address_order_release(&tally->order);
     free(tally->era_firsts);
@@ -99,6 +100,24 @@ static inline void peak_is_here(const struct tally *tally, struct ledger *ledger
     ledger->peak_phase = tally->threads[event->thread].phase;
 }
 
+enum { GROUP_HAS_MORE = GROUP_HAS_USAGE | GROUP_HAS_LAYERS };
+
+/* Of few groups. */
+static __attribute__((noinline)) void
+count_more(struct tally *tally, const struct live_block *block, uint64_t time_ns, bool is_alloc)
+{
+    uint16_t flags = group_at(tally, block->group)->flags;
+
+    if (flags & GROUP_HAS_USAGE)
+        tally_usage_change(tally, block->group, block->size_bytes, is_alloc, time_ns);
+    if (!(flags & GROUP_HAS_LAYERS))
+        return;
+    if (is_alloc)
+        tally_layers_born(tally, block);
+    else
+        tally_layers_gone(tally, block);
+}
+
 /* On the way of nearly every event: a call would cost as much as what it does. */
 #define HOT static inline __attribute__((always_inline))
 
@@ -126,8 +145,9 @@ HOT void count_alloc(struct tally *tally, const struct event *event, uint32_t in
                 peak_is_here(tally, ledger, event, index);
         }
     }
-    if (group->flags & GROUP_HAS_USAGE)
-        tally_usage_change(tally, index, size_bytes, true, event->time_ns);
+    if (group->flags & GROUP_HAS_MORE)
+        count_more(tally, &(struct live_block){event->address, size_bytes, index, 0},
+                   event->time_ns, true);
 }
 
 /* Taken from its cohort a little later. */
@@ -155,8 +175,8 @@ HOT void count_free(struct tally *tally, const struct live_block *block, uint64_
     } else {
         spend(tally, block);
     }
-    if (group->flags & GROUP_HAS_USAGE)
-        tally_usage_change(tally, block->group, block->size_bytes, false, time_ns);
+    if (group->flags & GROUP_HAS_MORE)
+        count_more(tally, block, time_ns, false);
 }
 
 /* Whether the block there is what the event is about: of its pool, and of its device if it says so.

@@ -79,6 +79,10 @@ struct ledger {
      * only. What is held beside them is a number that the source tells, and no part of them. */
     uint64_t older_bytes, older_count;
     uint64_t older_left_bytes, older_left_count;
+    /* Layers: known when its process has ended. */
+    uint64_t cut_up_count; /* as of its groups */
+    bool is_reserved;      /* a recorded pool takes its memory from it */
+    uint16_t below;        /* + 1: the ledger that its own is directly taken from; 0: none */
     bool has_older_beside;
     uint64_t older_beside_bytes, older_beside_left_bytes;
 };
@@ -99,6 +103,7 @@ struct group_detail {
     uint16_t process, pool, place;
     bool is_older; /* its blocks are older than the recording: EVENT_IS_OLDER */
     uint32_t site;
+    uint32_t cut_up_count;              /* blocks in which a block of another pool lay: segments */
     uint32_t operator_text, owner_text; /* 0: none */
     /* Where none of the three is known, blocks of one size are one group: tally_size_class(). 0:
      * one of them is. */
@@ -169,6 +174,12 @@ struct step_row {
     uint64_t phase_peaks_bytes[PHASE_COUNT]; /* 0: the step had no such phase */
 };
 
+/* Not of addresses, mappings, views and what others hold. */
+static inline bool ledger_is_memory(const struct ledger *ledger)
+{
+    return ledger->kind == LEDGER_MEMORY || ledger->kind == LEDGER_HOST;
+}
+
 /* Nobody uses more than a pool holds: numbers that say so are not to be trusted. */
 static inline bool ledger_reserved_is_possible(const struct ledger *ledger)
 {
@@ -179,7 +190,7 @@ static inline bool ledger_reserved_is_possible(const struct ledger *ledger)
 /* Its blocks take up memory of the process itself. */
 static inline bool ledger_is_of_process(const struct ledger *ledger)
 {
-    return ledger->device < 0 && (ledger->kind == LEDGER_MEMORY || ledger->kind == LEDGER_HOST);
+    return ledger->device < 0 && ledger_is_memory(ledger);
 }
 
 struct sample_row {

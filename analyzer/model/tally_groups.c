@@ -246,6 +246,17 @@ static bool is_group_of(const struct group_detail *detail, const struct event *e
            detail->size_class == size_class_of(event, context);
 }
 
+/* Memory of a device, where it is mapped, and what a framework takes of the process's own. */
+static bool has_layers(const struct tally *tally, const struct ledger *ledger)
+{
+    const struct pool *pool = model_pool_at(tally->model, ledger->pool);
+
+    return tally->adds_up && !tally->is_of_ledgers &&
+           (ledger->device >= 0 || pool->lies_in != pool->id) &&
+           (ledger->kind == LEDGER_MEMORY || ledger->kind == LEDGER_HOST ||
+            ledger->kind == LEDGER_MAPPING);
+}
+
 static bool group_fill(struct tally *tally, struct group *group, struct group_detail *detail)
 {
     struct mt_place place = model_place_at(tally->model, detail->place);
@@ -259,6 +270,8 @@ static bool group_fill(struct tally *tally, struct group *group, struct group_de
             usage_for(tally, USAGE_MODULE, group->ledger, (uint32_t)place.module);
     if (detail->operator_usage || detail->module_usage)
         group->flags |= GROUP_HAS_USAGE;
+    if (has_layers(tally, ledger_at(tally, group->ledger)))
+        group->flags |= GROUP_HAS_LAYERS;
     return !tally->has_failed;
 }
 

@@ -24,8 +24,9 @@ enum {
 };
 
 enum group_flag {
-    GROUP_TOUCHED = 1,  /* is in the list of those that changed since the newest step end */
-    GROUP_HAS_USAGE = 2 /* of an operator or a module */
+    GROUP_TOUCHED = 1,   /* is in the list of those that changed since the newest step end */
+    GROUP_HAS_USAGE = 2, /* of an operator or a module */
+    GROUP_HAS_LAYERS = 4 /* others may lie in its blocks, or these in others' */
 };
 
 /* What the ledger knows of a group: how it was when the newest step had ended. */
@@ -150,6 +151,8 @@ struct tally {
     struct owned_blocks *owned; /* of who are named; NULL: nobody asks */
     struct address_order order;
     struct memory_accounts accounts;
+    struct ledger_layer *layers; /* by ledger */
+    size_t layer_count;
 };
 
 static inline struct group *group_at(const struct tally *tally, uint32_t index)
@@ -224,6 +227,13 @@ void tally_usage_change(struct tally *tally, uint32_t group, uint64_t size_bytes
 struct thread_state *tally_thread(struct tally *tally, uint32_t thread);
 void tally_context_event(struct tally *tally, const struct event *event);
 void tally_threads_release(struct tally *tally);
+
+/* tally_layers.c: of groups that have layers. */
+void tally_layers_born(struct tally *tally, const struct live_block *block);
+void tally_layers_gone(struct tally *tally, const struct live_block *block);
+/* The process has ended: which of its ledgers lie in which. */
+void tally_layers_settle(struct tally *tally);
+void tally_layers_release(struct tally *tally);
 
 /* tally_owners.c: an address is named; and, while the order is kept, a block begins. */
 void tally_name_block(struct tally *tally, const struct event *event);

@@ -324,6 +324,7 @@ void tally_process_end(struct tally *tally)
         return;
     for (size_t i = tally->process_first_ledger; i < tally->ledger_count; i++)
         ledger_stretch_end(&tally->ledgers[i], tally->phase.now);
+    tally_layers_settle(tally);
     if (MT_ASSERTS && tally_is_small(tally))
         tally_check(tally);
     tally->processes[tally->process].live_count = live_set_count(&tally->live);
@@ -338,6 +339,7 @@ void tally_process_end(struct tally *tally)
     tally->has_process = false;
     tally->disorder_until_ns = 0;
     live_set_clear(&tally->live);
+    tally_layers_release(tally);
     tally->order.is_kept = false;
     memset(tally->disorders, 0, sizeof(tally->disorders));
     memset(tally->group_cache, 0, sizeof(tally->group_cache));

@@ -146,9 +146,9 @@ static void only_the_lowest_recorded_layer_is_counted(void **state)
         const struct ledger *ledger = tally_ledger_at(question->tally, i);
         const struct pool *pool = model_pool_at(question->model, ledger->pool);
 
-        assert_int_equal(ledger_is_lowest(question->tally, ledger), pool->id == POOL_CUDA);
+        assert_int_equal(!ledger_below(question->tally, ledger), pool->id == POOL_CUDA);
         assert_int_equal(ledger_is_of_device(question->tally, ledger), pool->id == POOL_CUDA);
-        assert_int_equal(ledger_is_cut_up(question->tally, ledger),
+        assert_int_equal(ledger_is_reserved(ledger),
                          pool->id == POOL_CUDA || pool->id == POOL_CUDART);
     }
 }

@@ -1375,9 +1375,7 @@ static void segments_of_a_pool_that_leaks_are_no_finding(void **state)
     static const struct {
         bool is_marked;
         uint64_t segment_bytes;
-        size_t finding_count;
-    } cases[] = {
-        {true, 5 << 20, 1}, {false, 5 << 20, 1}, {true, 50 << 20, 2}, {false, 50 << 20, 2}};
+    } cases[] = {{true, 5 << 20}, {false, 5 << 20}, {true, 50 << 20}, {false, 50 << 20}};
 
     for (size_t c = 0; c < sizeof(cases) / sizeof(cases[0]); c++) {
         uint32_t tensor, grow;
@@ -1397,9 +1395,8 @@ static void segments_of_a_pool_that_leaks_are_no_finding(void **state)
         }
         ask();
         assert_int_equal(report_outcome_of(report), REPORT_FOUND);
-        assert_int_equal(report_finding_count(report), cases[c].finding_count);
-        if (cases[c].finding_count == 1)
-            assert_non_null(strstr(report_verdict_at(report, 0), "at tensor"));
+        assert_int_equal(report_finding_count(report), 1);
+        assert_non_null(strstr(report_verdict_at(report, 0), "at tensor"));
     }
 }
 

@@ -68,7 +68,7 @@ static bool is_counted(const struct question *question, const struct ledger *led
                        const struct pool *lowest)
 {
     if (!lowest)
-        return ledger->kind == LEDGER_MEMORY && ledger_is_lowest(question->tally, ledger);
+        return ledger->kind == LEDGER_MEMORY && !ledger_below(question->tally, ledger);
     return ledger_is_of_device(question->tally, ledger) &&
            model_pool_at(question->model, ledger->pool)->family == lowest->family;
 }

@@ -47,10 +47,11 @@ struct changed_row {
 struct changed_pair {
     uint32_t pair;
     struct spread peak, end, reserved;
-    int64_t reserved_end_change;
+    struct spread outside_peak, outside_end; /* of the pools that lie in it */
     struct spread counted_peak, counted_end; /* by the pool itself */
     bool has_reserved, is_counted;
-    bool is_alone; /* its process is on one side only: there is nothing to compare it with */
+    bool is_reserved; /* pools lie in it */
+    bool is_alone;    /* its process is on one side only: there is nothing to compare it with */
 };
 
 struct diff {
@@ -204,11 +205,26 @@ static void judge_counters(const struct diff *diff, const struct diff_pair *pair
     changed->counted_end = spread_of(end, diff->join->side_count);
 }
 
+/* What of the ledger is outside of the pools that lie in it. */
+static void add_outside(const struct diff_side *side, uint16_t ledger, uint64_t *peak_bytes,
+                        uint64_t *end_bytes)
+{
+    const struct question *question = side->question;
+
+    for (uint32_t i = 1; i < side->held.group_count; i++) {
+        if (tally_group_at(question->tally, i)->ledger != ledger || group_is_reserved(question, i))
+            continue;
+        *peak_bytes += side->held.groups[i].peak.bytes;
+        *end_bytes += side->held.groups[i].end.bytes;
+    }
+}
+
 static struct changed_pair judge_pair(const struct diff *diff, uint32_t index)
 {
     const struct diff_pair *pair = diff_pair_at(diff->join, index);
     uint64_t peak[DIFF_SIDES_MOST] = {0}, end[DIFF_SIDES_MOST] = {0};
-    uint64_t reserved[DIFF_SIDES_MOST] = {0}, reserved_end[DIFF_SIDES_MOST] = {0};
+    uint64_t reserved[DIFF_SIDES_MOST] = {0};
+    uint64_t outside_peak[DIFF_SIDES_MOST] = {0}, outside_end[DIFF_SIDES_MOST] = {0};
     struct changed_pair changed = {.pair = index,
                                    .is_alone = diff_pair_is_alone(diff->join, index)};
 
@@ -222,13 +238,15 @@ static struct changed_pair judge_pair(const struct diff *diff, uint32_t index)
         peak[i] = side->held.ledgers[pair->ledgers[i]].peak_bytes;
         end[i] = side->held.ledgers[pair->ledgers[i]].end_bytes;
         reserved[i] = ledger->reserved_peak_bytes;
-        reserved_end[i] = ledger->reserved_bytes;
+        changed.is_reserved |= ledger_is_reserved(ledger);
+        add_outside(side, pair->ledgers[i], &outside_peak[i], &outside_end[i]);
         changed.has_reserved |= ledger->has_reserved && !diff->is_steps;
     }
     changed.peak = spread_of(peak, diff->join->side_count);
     changed.end = spread_of(end, diff->join->side_count);
     changed.reserved = spread_of(reserved, diff->join->side_count);
-    changed.reserved_end_change = spread_of(reserved_end, diff->join->side_count).change;
+    changed.outside_peak = spread_of(outside_peak, diff->join->side_count);
+    changed.outside_end = spread_of(outside_end, diff->join->side_count);
     judge_counters(diff, pair, &changed);
     return changed;
 }
@@ -241,15 +259,23 @@ static struct spread shown_spread(const struct changed_pair *pair, enum measure 
     return pair->is_counted ? pair->counted_end : pair->end;
 }
 
+/* The same of what may be compared: a pool's reserved memory is the pool's. */
+static struct spread judged_spread(const struct changed_pair *pair, enum measure measure)
+{
+    if (!pair->is_reserved)
+        return shown_spread(pair, measure);
+    return measure == PEAK_BYTES ? pair->outside_peak : pair->outside_end;
+}
+
 static int pair_compare(const void *left, const void *right)
 {
     const struct changed_pair *a = left, *b = right;
     int result = (int)a->is_alone - (int)b->is_alone;
 
     if (!result)
-        result = compare_changes(shown_spread(a, PEAK_BYTES), shown_spread(b, PEAK_BYTES));
+        result = compare_changes(judged_spread(a, PEAK_BYTES), judged_spread(b, PEAK_BYTES));
     if (!result)
-        result = compare_changes(shown_spread(a, END_BYTES), shown_spread(b, END_BYTES));
+        result = compare_changes(judged_spread(a, END_BYTES), judged_spread(b, END_BYTES));
     if (!result && a->peak.current != b->peak.current)
         return a->peak.current > b->peak.current ? -1 : 1;
     return result ? result : (a->pair > b->pair) - (a->pair < b->pair);
@@ -481,13 +507,14 @@ static void say_pair(const struct diff *diff, const struct changed_pair *changed
                      enum measure measure)
 {
     bool is_peak = measure == PEAK_BYTES;
-    struct spread moved = shown_spread(changed, measure);
+    struct spread moved = judged_spread(changed, measure);
     struct report *report = diff->report;
     struct arena *texts = report_arena(report);
     const char *label = label_pair(diff, changed->pair);
     const char *sentence = report_text(
-        report, "%s: %s of %s%s%s (%s, was %s)%s%s.", translated(is_peak ? "PEAK" : "KEPT"),
+        report, "%s: %s of %s%s%s%s (%s, was %s)%s%s.", translated(is_peak ? "PEAK" : "KEPT"),
         label_size_change(report_arena(report), moved.change), label,
+        changed->is_reserved ? translated(" outside of its pools") : "",
         is_peak ? "" : translated(" at the end"),
         changed->is_counted ? translated(" as the pool counts") : "",
         label_size(texts, moved.current), label_size(texts, moved.base),
@@ -507,62 +534,23 @@ static void say_pair(const struct diff *diff, const struct changed_pair *changed
                        sizeof(facts) / sizeof(facts[0]));
 }
 
-/* Whether the blocks of a ledger are cut up for the other, on a side that has both. */
-static bool lies_directly_in(const struct diff *diff, uint32_t inner, uint32_t outer)
-{
-    const struct diff_pair *a = diff_pair_at(diff->join, inner),
-                           *b = diff_pair_at(diff->join, outer);
-
-    for (size_t i = 0; i < diff->join->side_count; i++) {
-        const struct tally *tally = diff->join->sides[i].question->tally;
-
-        if (a->ledgers[i] != DIFF_NO_LEDGER && b->ledgers[i] != DIFF_NO_LEDGER &&
-            ledger_lies_directly_in(tally, tally_ledger_at(tally, a->ledgers[i]),
-                                    tally_ledger_at(tally, b->ledgers[i])))
-            return true;
-    }
-    return false;
-}
-
-/* What changed of a ledger beside what changed in the pools that cut it up: these say who it was,
- * and a driver's block only who came first. */
-static uint64_t own_change(const struct diff *diff, const struct changed_pair *pair,
-                           enum measure measure)
-{
-    int64_t change = shown_spread(pair, measure).change;
-
-    for (size_t i = 0; i < diff->join->pairs.count; i++) {
-        const struct changed_pair *inner = &diff->pairs[i];
-        int64_t taken = measure == PEAK_BYTES ? inner->reserved.change : inner->reserved_end_change;
-
-        if (lies_directly_in(diff, inner->pair, pair->pair))
-            change -= inner->has_reserved ? taken : shown_spread(inner, measure).change;
-    }
-    return (uint64_t)(change < 0 ? -change : change);
-}
-
-/* The ledger whose peak, or end, changed most by itself speaks; the table has the others. */
+/* The ledger whose peak, or end, changed most speaks; the table has the others. */
 static size_t say_pairs(const struct diff *diff, enum measure measure)
 {
     const struct changed_pair *most = NULL;
-    uint64_t most_bytes = 0;
     size_t count = 0;
 
     for (size_t i = 0; i < diff->join->pairs.count; i++) {
         const struct changed_pair *row = &diff->pairs[i];
-        struct spread moved = shown_spread(row, measure);
-        uint64_t own_bytes;
+        struct spread moved = judged_spread(row, measure);
 
         if (!moved.is_changed || row->is_alone)
             continue;
         count++;
         if (moved.change > 0)
             report_outcome(diff->report, REPORT_FOUND);
-        own_bytes = own_change(diff, row, measure);
-        if (!most || own_bytes > most_bytes) {
+        if (!most || spread_size(moved) > spread_size(judged_spread(most, measure)))
             most = row;
-            most_bytes = own_bytes;
-        }
     }
     if (most)
         say_pair(diff, most, measure);

@@ -10,6 +10,7 @@
 #include "driver_modules.h"
 #include "hash.h"
 #include "labels.h"
+#include "ledger_layers.h"
 #include "sentence.h"
 
 /* Of all such sites: their own would be compared with nothing. */
@@ -351,14 +352,16 @@ static void count_side(struct diff_join *join, size_t side)
 
         if (is_empty(values))
             continue;
+        row.axis = DIFF_MODULES;
+        count_module(join, side, row, detail->place, values);
+        if (group_is_reserved(on->question, i))
+            continue;
         row.axis = DIFF_SITES;
         count_site(join, side, row, detail, values);
         row.axis = DIFF_OPERATORS;
         count_named(join, side, row, detail->operator_text, values);
         row.axis = DIFF_OWNERS;
         count_named(join, side, row, detail->owner_text, values);
-        row.axis = DIFF_MODULES;
-        count_module(join, side, row, detail->place, values);
     }
 }
 

@@ -75,9 +75,7 @@ static uint32_t row_add(struct survivor_rows *rows, uint64_t key, const struct s
 
 static bool is_judged(const struct survivor_rows *rows, uint16_t ledger)
 {
-    enum ledger_kind kind = tally_ledger_at(rows->question->tally, ledger)->kind;
-
-    return kind == LEDGER_MEMORY || kind == LEDGER_HOST;
+    return ledger_is_judged(tally_ledger_at(rows->question->tally, ledger));
 }
 
 static bool is_of_objects(const struct question *question, uint16_t ledger)
@@ -383,6 +381,7 @@ struct survivor_row *survivor_row_settled(const struct survivor_rows *rows, size
 
     if (row->who_group != row->most_group)
         row_is_of(rows->question, row, row->most_group);
+    row->is_reserved = group_is_reserved(rows->question, row->who_group);
     return row;
 }
 

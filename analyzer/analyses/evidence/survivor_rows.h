@@ -38,7 +38,8 @@ struct survivor_row {
     uint16_t ledger;
     uint16_t heap;
     uint16_t traits;
-    bool is_active;             /* allocates to the end; known once it was judged */
+    bool is_active;   /* allocates to the end; known once it was judged */
+    bool is_reserved; /* segments of a pool, which is judged instead; known with its process */
     uint64_t first_ns, last_ns; /* of its births */
     struct overdue_stack stack;
 };

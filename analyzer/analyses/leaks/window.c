@@ -157,26 +157,22 @@ static void add_remaining(const struct question *question, struct report *report
     remark_older(question, report, table);
 }
 
-/* What was not released of a ledger, and is not in a pool that cuts it up: as for its peak in
- * ledger_order.c. Addresses and views are no memory. */
+/* What was not released of a ledger, outside of the pools above it. Addresses and views are no
+ * memory. */
 static uint64_t own_unreleased(const struct tally *tally, uint16_t index)
 {
     const struct ledger *ledger = tally_ledger_at(tally, index);
-    uint64_t bytes = window_account_of(tally, index).unreleased_bytes, taken_bytes = 0;
+    uint64_t bytes = 0;
 
-    if (ledger->kind != LEDGER_MEMORY && ledger->kind != LEDGER_HOST)
+    if (!ledger_is_memory(ledger))
         return 0;
-    for (uint16_t i = 0; i < tally_ledger_count(tally); i++) {
-        const struct ledger *inner = tally_ledger_at(tally, i);
-        uint64_t inner_bytes = window_account_of(tally, i).unreleased_bytes;
-
-        if (!inner_bytes || !ledger_lies_directly_in(tally, inner, ledger))
-            continue;
-        if (!inner->has_reserved && inner_bytes >= bytes / LEDGER_EXPLAINED_SHARE)
-            return 0;
-        taken_bytes += inner->has_reserved ? inner->reserved_bytes : inner_bytes;
-    }
-    return bytes > taken_bytes ? bytes - taken_bytes : 0;
+    if (!ledger_is_reserved(ledger))
+        return window_account_of(tally, index).unreleased_bytes;
+    for (uint32_t i = 1; i < tally_group_count(tally); i++)
+        if (tally_group_at(tally, i)->ledger == index && group_is_judged(tally, i) &&
+            !tally_detail_at(tally, i)->is_older)
+            bytes += tally_group_at(tally, i)->live_bytes;
+    return bytes;
 }
 
 static bool is_of_helper(const struct tally *tally, uint16_t ledger)

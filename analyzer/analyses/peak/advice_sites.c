@@ -43,7 +43,7 @@ static uint64_t born_in_last_step(const struct tally *tally, const struct origin
 /* Blocks that a pool cuts up are segments: of those nothing is known of tensors. */
 static bool is_of_tensors(const struct question *question, const struct peak_trials *ledger)
 {
-    return !ledger_is_cut_up(question->tally, tally_ledger_at(question->tally, ledger->ledger));
+    return !ledger_is_reserved(tally_ledger_at(question->tally, ledger->ledger));
 }
 
 /* Made anew in each step, and alive until the next makes them again. */
@@ -162,7 +162,7 @@ static void look_for_category(const struct rule *rule, const struct evidence *ev
         const struct ledger *ledger = tally_ledger_at(question->tally, i);
         uint64_t peak_bytes = ledger_figures_of(question, (uint16_t)i).peak_bytes;
 
-        if (ledger->kind == LEDGER_MEMORY && !ledger_is_cut_up(question->tally, ledger) &&
+        if (ledger->kind == LEDGER_MEMORY && !ledger_is_reserved(ledger) &&
             percent_of(rows[i].bytes, peak_bytes) >= category_percent)
             advice_add(advices, rule,
                        report_text(evidence->report, "%s of the %s of %s at its peak are %s",
@@ -233,7 +233,7 @@ static void look_for_logits(const struct rule *rule, const struct evidence *evid
         const struct ledger *ledger = tally_ledger_at(tally, i);
         uint64_t peak_bytes = ledger_figures_of(question, i).peak_bytes;
 
-        if (ledger->kind == LEDGER_MEMORY && !ledger_is_cut_up(tally, ledger) &&
+        if (ledger->kind == LEDGER_MEMORY && !ledger_is_reserved(ledger) &&
             percent_of(bytes[i], peak_bytes) >= category_percent)
             advice_add(
                 advices, rule,
@@ -292,8 +292,7 @@ static void look_for_unbalanced_devices(const struct rule *rule, const struct ev
         const struct ledger *ledger = tally_ledger_at(question->tally, i);
         struct devices devices;
 
-        if (ledger->kind != LEDGER_MEMORY || ledger->device < 0 ||
-            ledger_is_cut_up(question->tally, ledger))
+        if (ledger->kind != LEDGER_MEMORY || ledger->device < 0 || ledger_is_reserved(ledger))
             continue;
         devices = devices_like(evidence, i);
         if (devices.count < 2 || devices.highest_bytes < DEVICES_LEAST ||

@@ -249,7 +249,7 @@ static uint64_t reserved_at_most(const struct failure_state *state, uint16_t led
     bool has_below = false;
 
     for (uint16_t i = 0; i < tally_ledger_count(tally); i++) {
-        if (!ledger_lies_directly_in(tally, pool, tally_ledger_at(tally, i)))
+        if (ledger_below(tally, pool) != tally_ledger_at(tally, i))
             continue;
         has_below = true;
         below_bytes += held_then(state, i);

@@ -141,8 +141,7 @@ static bool is_without_tensors(const struct question *question, uint16_t ledger_
     const struct ledger *ledger = tally_ledger_at(question->tally, ledger_index);
     enum pool_role role = model_pool_at(question->model, ledger->pool)->role;
 
-    return role == POOL_ROLE_DRIVER || role == POOL_ROLE_HOST ||
-           ledger_is_cut_up(question->tally, ledger);
+    return role == POOL_ROLE_DRIVER || role == POOL_ROLE_HOST || ledger_is_reserved(ledger);
 }
 
 static bool is_backward(const struct question *question, const struct group_detail *detail)

@@ -3,61 +3,60 @@
 
 #include "model.h"
 
-/* Addresses, views and what others hold are no memory that blocks could lie in. */
-static bool is_memory(const struct ledger *ledger)
+bool ledger_is_reserved(const struct ledger *ledger)
 {
-    return ledger->kind == LEDGER_MEMORY || ledger->kind == LEDGER_HOST;
+    return ledger->is_reserved;
 }
 
-bool ledger_lies_in(const struct model *model, const struct ledger *inner,
-                    const struct ledger *outer)
+const struct ledger *ledger_below(const struct tally *tally, const struct ledger *ledger)
 {
-    return inner->process == outer->process && inner->device == outer->device &&
-           inner->peak_bytes && outer->peak_bytes && is_memory(outer) &&
-           pool_lies_in(model_pool_at(model, inner->pool), model_pool_at(model, outer->pool));
+    return ledger->below ? tally_ledger_at(tally, ledger->below - 1U) : NULL;
 }
 
-bool ledger_lies_directly_in(const struct tally *tally, const struct ledger *inner,
-                             const struct ledger *outer)
+static bool is_reserved(const struct tally *tally, const struct tally *ledgers, size_t group)
 {
-    const struct model *model = tally_model(tally);
+    const struct group *row = tally_group_at(tally, group);
 
-    if (!ledger_lies_in(model, inner, outer))
+    if (!tally_ledger_at(ledgers, row->ledger)->is_reserved)
         return false;
-    for (size_t i = 0; i < tally_ledger_count(tally); i++) {
-        const struct ledger *between = tally_ledger_at(tally, i);
-
-        if (between->kind == inner->kind && ledger_lies_in(model, inner, between) &&
-            ledger_lies_in(model, between, outer))
-            return false;
-    }
-    return true;
+    return !tally_ledger_at(tally, row->ledger)->cut_up_count ||
+           2 * (uint64_t)tally_detail_at(tally, group)->cut_up_count > row->alloc_count;
 }
 
-bool ledger_is_cut_up(const struct tally *tally, const struct ledger *ledger)
+bool group_is_reserved(const struct question *question, size_t group)
 {
-    for (size_t i = 0; i < tally_ledger_count(tally); i++) {
-        const struct ledger *inner = tally_ledger_at(tally, i);
-
-        if (is_memory(inner) && ledger_lies_in(tally_model(tally), inner, ledger))
-            return true;
-    }
-    return false;
+    return is_reserved(question->tally, question_ledgers(question), group);
 }
 
-bool ledger_is_lowest(const struct tally *tally, const struct ledger *ledger)
+bool ledger_is_judged(const struct ledger *ledger)
 {
-    for (size_t i = 0; i < tally_ledger_count(tally); i++)
-        if (ledger_lies_in(tally_model(tally), ledger, tally_ledger_at(tally, i)))
-            return false;
-    return true;
+    return ledger_is_memory(ledger) || ledger->kind == LEDGER_VIEW;
+}
+
+bool group_is_judged(const struct tally *tally, uint32_t group)
+{
+    return ledger_is_judged(tally_ledger_at(tally, tally_group_at(tally, group)->ledger)) &&
+           !is_reserved(tally, tally, group);
+}
+
+uint64_t ledger_outside_peak(const struct tally *tally, uint16_t ledger)
+{
+    const struct ledger *row = tally_ledger_at(tally, ledger);
+    uint64_t bytes = 0;
+
+    if (!row->is_reserved)
+        return row->peak_bytes;
+    for (size_t i = 1; i < tally_group_count(tally); i++)
+        if (tally_group_at(tally, i)->ledger == ledger && !is_reserved(tally, tally, i))
+            bytes += group_at_peak(tally, i).bytes;
+    return bytes;
 }
 
 bool ledger_is_of_device(const struct tally *tally, const struct ledger *ledger)
 {
     return ledger->device >= 0 && ledger->kind == LEDGER_MEMORY && ledger->peak_bytes &&
            pool_is_of_device(model_pool_at(tally_model(tally), ledger->pool)) &&
-           ledger_is_lowest(tally, ledger);
+           !ledger_below(tally, ledger);
 }
 
 static bool is_of_heap(const struct tally *tally, const struct ledger *ledger)

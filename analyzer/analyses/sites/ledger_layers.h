@@ -1,30 +1,40 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Ledgers as layers: which of them hold memory that another one handed out. The one rule is the
- * column `lies in` of pools.def, between ledgers of a process and device that both have blocks.
+ * Ledgers as layers: which of them hold memory that another one handed out. The rule is the column
+ * `lies in` of pools.def, between ledgers of a process and device that both have blocks; of a
+ * block, whether another one was ever inside (tally_layers.c).
  */
 #ifndef LEAKTIDE_ANALYSES_LEDGER_LAYERS_H
 #define LEAKTIDE_ANALYSES_LEDGER_LAYERS_H
 
-#include "tally.h"
+#include "analysis.h"
 
-/* Ledgers above that hold one part in so many of a ledger explain it: the rest is unused in their
- * segments. */
-enum { LEDGER_EXPLAINED_SHARE = 4 };
+/*
+ * Whether a recorded pool takes its memory from it. Then it is that pool's reserved memory: its
+ * blocks are segments, and no blocks of the program. They are not judged, compared, advised on or
+ * called holders; what is outside of the pools is.
+ */
+bool ledger_is_reserved(const struct ledger *ledger);
 
-/* Whether blocks of `outer` are cut up for `inner`. */
-bool ledger_lies_in(const struct model *model, const struct ledger *inner,
-                    const struct ledger *outer);
+/* The ledger that its memory is directly taken from; NULL: it is the lowest that was recorded. What
+ * of those may be added up. */
+const struct ledger *ledger_below(const struct tally *tally, const struct ledger *ledger);
 
-/* The same, and no third ledger that was recorded lies between the two. */
-bool ledger_lies_directly_in(const struct tally *tally, const struct ledger *inner,
-                             const struct ledger *outer);
+/*
+ * Whether the group's blocks are reserved memory: a pool cut most of them up. Where none of a
+ * reserved ledger's blocks was seen to be, as in recordings without mappings, all are.
+ */
+bool group_is_reserved(const struct question *question, size_t group);
 
-/* Whether another ledger cuts its blocks up: then they are no blocks of the program. */
-bool ledger_is_cut_up(const struct tally *tally, const struct ledger *ledger);
+/* Whether blocks there can leak: memory, and parts of a pool of the driver. Addresses, mappings and
+ * what others hold cannot. */
+bool ledger_is_judged(const struct ledger *ledger);
+/* The same, and it is no reserved memory: as a filter of origins. */
+bool group_is_judged(const struct tally *tally, uint32_t group);
 
-/* Whether its memory is counted in no other ledger. What nothing lies below may be added up. */
-bool ledger_is_lowest(const struct tally *tally, const struct ledger *ledger);
+/* Of a ledger, what is outside of the pools above it, when it was highest: all, if there is none.
+ */
+uint64_t ledger_outside_peak(const struct tally *tally, uint16_t ledger);
 
 /* The first ledger of the process's own heap, if this is one of these: malloc's, mappings, objects
  * of an interpreter. What a line keeps there is one thing to mend. Any other ledger is returned. */

@@ -12,7 +12,7 @@
 struct place {
     uint16_t ledger;
     int rank;
-    uint64_t own_bytes; /* of its peak, what no ledger above it explains */
+    uint64_t own_bytes; /* of its peak, what is outside of the pools above it */
 };
 
 /* Views and address space are no memory of their own, whatever their size; helpers come last. */
@@ -23,24 +23,6 @@ static int rank_of(const struct tally *tally, const struct ledger *ledger)
     if (ledger->kind == LEDGER_MEMORY)
         return ledger->device >= 0 ? 0 : 1;
     return ledger->kind == LEDGER_HOST ? 1 : 2;
-}
-
-/* What other ledgers took from it directly is theirs to explain; of one that does not say what it
- * reserves, all, if it uses a good part: the rest lies unused in its segments. */
-static uint64_t own_bytes(const struct tally *tally, const struct ledger *outer)
-{
-    uint64_t taken_bytes = 0;
-
-    for (size_t i = 0; i < tally_ledger_count(tally); i++) {
-        const struct ledger *inner = tally_ledger_at(tally, i);
-
-        if (inner->kind != outer->kind || !ledger_lies_directly_in(tally, inner, outer))
-            continue;
-        if (!inner->has_reserved && inner->peak_bytes >= outer->peak_bytes / LEDGER_EXPLAINED_SHARE)
-            return 0;
-        taken_bytes += inner->has_reserved ? inner->reserved_peak_bytes : inner->peak_bytes;
-    }
-    return outer->peak_bytes > taken_bytes ? outer->peak_bytes - taken_bytes : 0;
 }
 
 static int place_compare(const void *left, const void *right, void *context)
@@ -69,8 +51,8 @@ uint16_t *ledger_order(const struct tally *tally, size_t *count)
         const struct ledger *ledger = tally_ledger_at(tally, i);
 
         if (ledger->alloc_count || ledger->has_reserved || ledger->failed_count)
-            places[(*count)++] =
-                (struct place){(uint16_t)i, rank_of(tally, ledger), own_bytes(tally, ledger)};
+            places[(*count)++] = (struct place){(uint16_t)i, rank_of(tally, ledger),
+                                                ledger_outside_peak(tally, (uint16_t)i)};
     }
     if (order && places)
         qsort_r(places, *count, sizeof(*places), place_compare, (void *)tally);

@@ -345,47 +345,11 @@ static int judged_compare(const void *left, const void *right)
 
     if (a->judgement.verdict != b->judgement.verdict)
         return a->judgement.verdict < b->judgement.verdict ? -1 : 1;
-    if (a->is_explained != b->is_explained)
-        return a->is_explained - b->is_explained;
     if (a->grown_bytes != b->grown_bytes)
         return a->grown_bytes > b->grown_bytes ? -1 : 1;
     if (a->survivor_bytes != b->survivor_bytes)
         return a->survivor_bytes > b->survivor_bytes ? -1 : 1;
     return a->origin < b->origin ? -1 : a->origin > b->origin;
-}
-
-/*
- * A pool that leaks takes ever more segments from the ledger below it, at times and in sizes of its
- * own. Where its leaks come to at least half of what grows below, that is the same leak.
- */
-static bool is_explained(const struct tally *tally, const struct judged_list *list,
-                         const struct judged *outer)
-{
-    const struct ledger *below = tally_ledger_at(tally, outer->origin->ledger);
-    uint64_t inner_bytes = 0;
-
-    for (size_t i = 0; i < list->count; i++) {
-        const struct judged *row = &list->rows[i];
-        const struct ledger *ledger = tally_ledger_at(tally, row->origin->ledger);
-
-        if (row->judgement.verdict == VERDICT_LEAK &&
-            ledger_lies_in(tally_model(tally), ledger, below))
-            inner_bytes += row->judgement.growth_per_step;
-    }
-    return inner_bytes >= outer->judgement.growth_per_step / MOST_SHARE && inner_bytes > 0;
-}
-
-static void explain(const struct tally *tally, struct judged_list *list)
-{
-    for (size_t i = 0; i < list->count; i++)
-        list->rows[i].is_explained = list->rows[i].judgement.verdict == VERDICT_LEAK &&
-                                     is_explained(tally, list, &list->rows[i]);
-}
-
-/* Mapped files, reserved addresses, names: no memory of the process that a block could leak. */
-static bool is_of_host_without_memory(const struct ledger *ledger)
-{
-    return ledger->kind == LEDGER_VIRTUAL && ledger->device < 0;
 }
 
 /* Origins come ledger by ledger, so by process: the steps are looked for once for each. */
@@ -406,8 +370,7 @@ static bool judge_rows(const struct question *question, const struct survivors *
 
         if (!i || steps.process != process)
             steps = growth_steps_of(question, process);
-        if (!steps.last || is_of_host_without_memory(ledger) ||
-            !was_alive_at_a_step_end(question->tally, &origins[i]))
+        if (!steps.last || !was_alive_at_a_step_end(question->tally, &origins[i]))
             continue;
         *row = judge(question, survivors, &steps, &origins[i], count, &list->arena);
         if (row->judgement.verdict == VERDICT_CACHE)
@@ -419,8 +382,6 @@ static bool judge_rows(const struct question *question, const struct survivors *
         list->verdict_counts[row->judgement.verdict]++;
         list->count += row->judgement.verdict < VERDICT_TEMPORARY;
     }
-    if (list->rows)
-        explain(question->tally, list);
     for (size_t i = 0; list->rows && i < model_process_count(question->model); i++)
         growth_weigh(question, (uint16_t)i, list);
     if (list->rows)
@@ -436,7 +397,8 @@ bool growth_judge(const struct question *question, const struct origins *origins
     return judge_rows(question, survivors, origins->rows, origins->count, list);
 }
 
-/* All groups, ledger after ledger. An origin for each ledger that has some; how many. */
+/* All groups that are judged, ledger after ledger. An origin for each ledger that has some; how
+ * many. */
 static size_t ledgers_of(const struct tally *tally, uint32_t *groups, struct origin *ledgers)
 {
     size_t group_count = tally_group_count(tally), count = 0;
@@ -445,7 +407,7 @@ static size_t ledgers_of(const struct tally *tally, uint32_t *groups, struct ori
         struct origin row = {.groups = groups, .ledger = ledger};
 
         for (uint32_t group = 1; group < group_count; group++)
-            if (tally_group_at(tally, group)->ledger == ledger)
+            if (tally_group_at(tally, group)->ledger == ledger && group_is_judged(tally, group))
                 groups[row.group_count++] = group;
         if (row.group_count)
             ledgers[count++] = row;
@@ -558,25 +520,6 @@ struct births_seen growth_births(const struct judged *row)
     if (seen.with_survivors > seen.stretch_count)
         seen.with_survivors = seen.stretch_count;
     return seen;
-}
-
-bool growth_is_same(struct symbols *symbols, const struct judged *a, const struct judged *b)
-{
-    uint32_t site_a = a->origin->who.site, site_b = b->origin->who.site;
-
-    return a->origin->ledger != b->origin->ledger && site_a && site_b &&
-           a->alive.count == b->alive.count &&
-           a->judgement.birth_count == b->judgement.birth_count &&
-           (site_a == site_b ||
-            strcmp(symbols_label(symbols, site_a), symbols_label(symbols, site_b)) == 0);
-}
-
-bool growth_is_told(struct symbols *symbols, const struct judged_list *list, size_t index)
-{
-    for (size_t i = 0; i < index; i++)
-        if (growth_is_same(symbols, &list->rows[i], &list->rows[index]))
-            return true;
-    return list->rows[index].is_explained;
 }
 
 void growth_release(struct judged_list *list)

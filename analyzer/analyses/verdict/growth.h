@@ -34,7 +34,6 @@ struct judged {
     uint64_t survivor_bytes;      /* of them, born in any step */
     uint64_t survivor_count;
     struct judged_steps steps;
-    bool is_explained;      /* leaks of a pool that takes its memory here make up for it */
     uint32_t failed_step;   /* it leaked until its own requests failed, in this step; 0: not so */
     uint32_t birth_stretch; /* births are distinguished by stretches of so many steps */
     uint32_t first_step;    /* since when it grows: index of the first judged step with survivors */
@@ -90,13 +89,5 @@ bool growth_judge(const struct question *question, const struct origins *origins
 /* The same for ledgers as a whole: `who` of their origins is nobody. */
 bool growth_judge_ledgers(const struct question *question, struct judged_list *list);
 void growth_release(struct judged_list *list);
-
-/*
- * One allocation may pass through several pools: a runtime's and, below it, the driver's. Then it
- * shows up in each ledger, from one site and with as many blocks; it is one leak all the same.
- */
-bool growth_is_same(struct symbols *symbols, const struct judged *a, const struct judged *b);
-/* Nothing new after the rows before it: the same leak in another layer. */
-bool growth_is_told(struct symbols *symbols, const struct judged_list *list, size_t index);
 
 #endif

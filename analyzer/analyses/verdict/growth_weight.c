@@ -55,9 +55,8 @@ void growth_weigh(const struct question *question, uint16_t process, struct judg
 
         if (!is_weighed(tally, row, process))
             continue;
-        bytes += row->is_explained ? 0 : row->weight_bytes;
-        steady_bytes +=
-            row->is_explained || !are_marked || !is_of_each_step(row) ? 0 : row->weight_bytes;
+        bytes += row->weight_bytes;
+        steady_bytes += are_marked && is_of_each_step(row) ? row->weight_bytes : 0;
         count++;
     }
     if (!count)

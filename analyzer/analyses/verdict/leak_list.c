@@ -157,8 +157,7 @@ static void add_by_steps(const struct question *question, const struct verdict *
     const struct judged_list *sites = judged->sites, *ledgers = judged->ledgers;
 
     for (size_t i = 0; i < sites->verdict_counts[VERDICT_LEAK]; i++)
-        if (!growth_is_told(question->symbols, sites, i))
-            add_row(question, arena, list, &sites->rows[i], false);
+        add_row(question, arena, list, &sites->rows[i], false);
     for (size_t i = 0; i < ledgers->verdict_counts[VERDICT_LEAK]; i++)
         if (is_spread_leak(sites, &ledgers->rows[i]))
             add_row(question, arena, list, &ledgers->rows[i], true);

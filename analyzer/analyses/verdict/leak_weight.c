@@ -4,8 +4,10 @@
  */
 #include "leak_weight.h"
 
+#include "ledger_layers.h"
 #include "thresholds.h"
 
+/* Each memory once: where pools lie in each other, the lowest has it all. */
 static uint64_t peak_bytes_of(const struct tally *tally, uint16_t process)
 {
     uint64_t bytes = 0;
@@ -13,8 +15,7 @@ static uint64_t peak_bytes_of(const struct tally *tally, uint16_t process)
     for (size_t i = 0; i < tally_ledger_count(tally); i++) {
         const struct ledger *ledger = tally_ledger_at(tally, i);
 
-        if (ledger->process == process &&
-            (ledger->kind == LEDGER_MEMORY || ledger->kind == LEDGER_HOST))
+        if (ledger->process == process && ledger_is_memory(ledger) && !ledger_below(tally, ledger))
             bytes += ledger->peak_bytes;
     }
     return bytes;

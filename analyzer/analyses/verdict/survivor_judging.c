@@ -192,10 +192,8 @@ static bool note_stack(struct judging *judging, struct survivor_row *row,
 }
 
 static void note_why(struct judging *judging, const struct survivor_row *row, size_t number,
-                     const struct overdue *overdue)
+                     struct why why)
 {
-    struct why why = why_of_stack(overdue, row->traits & STACK_IS_IMPORT);
-
     why.who = row->who;
     why.process = judging->process->process;
     why.ledger = row->ledger;
@@ -208,10 +206,15 @@ static bool judge_rows(struct judging *judging)
     for (size_t i = 0; i < survivor_row_count(judging->rows); i++) {
         struct survivor_row *row = survivor_row_settled(judging->rows, i);
         bool is_garbage;
-        struct overdue overdue = judge_row(judging, row, &is_garbage);
+        struct overdue overdue;
 
+        if (row->is_reserved) {
+            note_why(judging, row, i, (struct why){.rule = WHY_RESERVED});
+            continue;
+        }
+        overdue = judge_row(judging, row, &is_garbage);
         row->is_active = overdue.is_active;
-        note_why(judging, row, i, &overdue);
+        note_why(judging, row, i, why_of_stack(&overdue, row->traits & STACK_IS_IMPORT));
         if (!note_ground(judging, row, &overdue))
             return false;
         if (!overdue.is_active) {
@@ -446,9 +449,12 @@ static bool weigh_evidence(struct judging *judging, struct arena *arena)
         return false;
     for (size_t i = 0; i < survivor_row_count(judging->rows); i++) {
         const struct survivor_row *row = survivor_row_at(judging->rows, i);
-        struct survivor_evidence evidence = survivor_evidence_of(
-            overdue_between(&row->stack, process->begin, process->end), row->is_active);
+        struct survivor_evidence evidence;
 
+        if (row->is_reserved)
+            continue;
+        evidence = survivor_evidence_of(overdue_between(&row->stack, process->begin, process->end),
+                                        row->is_active);
         survivor_evidence_add(&all, &evidence);
         if (row->who.site)
             survivor_evidence_add(&with_stacks, &evidence);
@@ -487,8 +493,7 @@ static bool keep_stacks(struct judging *judging, struct arena *arena)
     struct survivor_stack *stacks =
         rows_kept(arena, judging->stacks, judging->stack_count, sizeof(*stacks));
 
-    return stacks && survivor_origins_make(tally_of(judging), arena, stacks, judging->stack_count,
-                                           judging->process);
+    return stacks && survivor_origins_make(arena, stacks, judging->stack_count, judging->process);
 }
 
 static bool judge(struct judging *judging, struct arena *arena)

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 
 #include "compare.h"
-#include "ledger_layers.h"
 #include "thresholds.h"
 
 /* By origin, and the heaviest first. */
@@ -54,40 +53,6 @@ static void origin_add(struct survivor_origin *origin, const struct survivor_sta
         origin->fading_bytes += stack->overdue.bytes;
 }
 
-/* What stays in pools that take their memory from the origin's ledger. */
-static uint64_t bytes_above(const struct tally *tally, const struct survivor_process *process,
-                            const struct survivor_origin *origins,
-                            const struct survivor_origin *below)
-{
-    const struct ledger *outer = tally_ledger_at(tally, below->stacks->ledger);
-    uint64_t bytes = 0;
-
-    for (size_t i = 0; i < process->origin_count; i++)
-        if (ledger_lies_in(tally_model(tally), tally_ledger_at(tally, origins[i].stacks->ledger),
-                           outer))
-            bytes += origins[i].bytes;
-    return bytes;
-}
-
-/* A pool that leaks takes ever more segments from the ledger below it: the same leak. */
-static void drop_explained(const struct tally *tally, struct survivor_process *process,
-                           struct survivor_origin *origins)
-{
-    bool *is_explained = calloc(process->origin_count + 1, sizeof(*is_explained));
-    size_t kept = 0;
-
-    for (size_t i = 0; is_explained && i < process->origin_count; i++) {
-        uint64_t bytes = bytes_above(tally, process, origins, &origins[i]);
-
-        is_explained[i] = bytes && bytes >= origins[i].bytes / MOST_SHARE;
-    }
-    for (size_t i = 0; is_explained && i < process->origin_count; i++)
-        if (!is_explained[i])
-            origins[kept++] = origins[i];
-    process->origin_count = is_explained ? kept : process->origin_count;
-    free(is_explained);
-}
-
 /* What is collected has handles, which go with it: lighter, and no more of them. */
 static void join_garbage(struct survivor_process *process, struct survivor_origin *origins)
 {
@@ -110,8 +75,7 @@ static void join_garbage(struct survivor_process *process, struct survivor_origi
     }
 }
 
-bool survivor_origins_make(const struct tally *tally, struct arena *arena,
-                           struct survivor_stack *stacks, size_t count,
+bool survivor_origins_make(struct arena *arena, struct survivor_stack *stacks, size_t count,
                            struct survivor_process *process)
 {
     struct survivor_origin *origins = arena_alloc(arena, (count + 1) * sizeof(*origins));
@@ -124,7 +88,6 @@ bool survivor_origins_make(const struct tally *tally, struct arena *arena,
             process->origin_count++;
         origin_add(&origins[process->origin_count - 1], &stacks[i]);
     }
-    drop_explained(tally, process, origins);
     for (size_t i = 0; i < process->origin_count; i++) {
         struct survivor_origin *origin = &origins[i];
 

@@ -15,8 +15,7 @@
  * Puts the origins of the stacks, and what they add up to, into the process. The stacks are sorted,
  * and must live as long as the origins, which are the arena's. false without memory.
  */
-bool survivor_origins_make(const struct tally *tally, struct arena *arena,
-                           struct survivor_stack *stacks, size_t count,
+bool survivor_origins_make(struct arena *arena, struct survivor_stack *stacks, size_t count,
                            struct survivor_process *process);
 
 #endif

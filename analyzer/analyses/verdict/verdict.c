@@ -46,7 +46,7 @@ static bool judge_steps(const struct question *question, struct verdict_owner *o
     const struct survivors *survivors = owner->verdict.survivors;
 
     return !owner->verdict.steps.last ||
-           (origins_init(&owner->origins, question, ORIGINS_BY_SIZE) &&
+           (origins_init_of(&owner->origins, question, ORIGINS_BY_SIZE, group_is_judged) &&
             growth_judge(question, &owner->origins, survivors, &owner->sites) &&
             growth_judge_ledgers(question, &owner->ledgers));
 }
@@ -203,7 +203,7 @@ static enum why_rule rule_of(const struct judged *row)
 {
     switch (row->judgement.verdict) {
     case VERDICT_LEAK:
-        return row->is_explained ? WHY_STEP_EXPLAINED : WHY_STEP_LEAK;
+        return WHY_STEP_LEAK;
     case VERDICT_LIGHT:
         return WHY_STEP_LIGHT;
     case VERDICT_SAWTOOTH:
