@@ -233,6 +233,8 @@ bool overdue_born(struct overdue_stack *stack, uint32_t clock, uint64_t bytes)
     stack->last = clock;
     if (stack->alive_bytes <= stack->largest_bytes)
         stack->empty = clock;
+    if (!stack->alive_bytes)
+        stack->bare = clock;
     stack->births++;
     stack->age_at_birth = stack->freed_age;
     stack->late_count = 0;
@@ -674,10 +676,10 @@ static uint64_t growth_of(const struct overdue_stack *stack, enum overdue_sweep 
                : 0;
 }
 
-/* What rises in many blocks, and is all given back again and again until late: ever more work. */
-static bool is_given_back(const struct overdue_stack *stack)
+/* Until late: the last time was that birth. */
+static bool is_late(const struct overdue_stack *stack, uint32_t birth)
 {
-    return stack->last - stack->empty < (stack->last - stack->first) / THIRD_SHARE;
+    return stack->last - birth < (stack->last - stack->first) / THIRD_SHARE;
 }
 
 static uint64_t all_left_bytes(const struct overdue_stack *stack)
@@ -743,7 +745,9 @@ struct overdue overdue_judge_before(const struct overdue_stack *stack, uint32_t 
         overdue.bytes = growth_of(stack, sweep);
         overdue.is_growing = overdue.bytes > 0;
         overdue.is_in_many_blocks = overdue.bytes / SURVIVORS_MIN > stack->largest_bytes;
-        if (overdue.is_in_many_blocks && is_given_back(stack)) {
+        overdue.is_given_back = is_late(stack, stack->bare);
+        /* What rises in many blocks, and is all given back again and again: ever more work. */
+        if (overdue.is_in_many_blocks && is_late(stack, stack->empty)) {
             overdue.is_growing = overdue.is_in_many_blocks = false;
             overdue.bytes = 0;
         }

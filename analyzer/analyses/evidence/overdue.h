@@ -75,6 +75,7 @@ struct overdue_stack {
     uint32_t longest_gap;
     uint32_t width;        /* a birth so soon after the first of the newest row joins it; 0: none */
     uint32_t empty;        /* the newest birth before which no more than one block was alive */
+    uint32_t bare;         /* the newest birth before which none was; 0: only the first */
     uint32_t freed_age;    /* the oldest that was freed, in births of the process */
     uint32_t age_at_birth; /* the same when the newest block was born */
     uint64_t alive_bytes, largest_bytes, allocated_bytes;
@@ -88,6 +89,7 @@ struct overdue {
     bool is_growing;        /* not overdue, but what is alive rises, as a block that is made anew */
     bool is_in_bursts;      /* it does not go on, as it came in too few moments */
     bool is_in_many_blocks; /* that grows: too many to be one that is made anew */
+    bool is_given_back;     /* that grows: again and again, until late, nothing of it is alive */
     uint64_t bytes, count;  /* of the overdue survivors; count 0 where what is alive grows */
     uint32_t first, last;   /* births of them, or of the blocks that grow */
     uint32_t births;        /* of the stack, in all */

@@ -12,19 +12,17 @@ struct rate {
     double bytes, count;
 };
 
-/* Turns are counted over the loop; what is overdue was born in a part of it. */
-static struct rate rate_per_turn(const struct survivor_process *process,
-                                 const struct survivor_origin *origin, uint32_t turns)
+/* turn_births: of the process, from one turn to the next. What is overdue was born in a part of
+ * them. */
+static struct rate rate_per_turn(const struct survivor_origin *origin, double turn_births)
 {
-    double loop = (double)process->end - (double)process->turns_begin;
     struct rate sum = {0, 0};
 
-    if (!turns || loop <= 0)
+    if (turn_births <= 0)
         return sum;
     for (size_t i = 0; i < origin->stack_count; i++) {
         const struct overdue *overdue = &origin->stacks[i].overdue;
-        double part = (double)(overdue->last - overdue->first) / loop;
-        double born_in = 1 + (turns - 1) * (part < 1 ? part : 1);
+        double born_in = 1 + (double)(overdue->last - overdue->first) / turn_births;
 
         sum.bytes += (double)overdue->bytes / born_in;
         sum.count += (double)overdue->count / born_in;
@@ -35,13 +33,13 @@ static struct rate rate_per_turn(const struct survivor_process *process,
 uint64_t survivors_per_turn(const struct survivor_process *process,
                             const struct survivor_origin *origin)
 {
-    return (uint64_t)rate_per_turn(process, origin, process->turns).bytes;
+    return (uint64_t)rate_per_turn(origin, process->turn_births).bytes;
 }
 
 uint64_t survivors_blocks_per_1000_turns(const struct survivor_process *process,
                                          const struct survivor_origin *origin)
 {
-    return (uint64_t)(1000 * rate_per_turn(process, origin, process->turns).count);
+    return (uint64_t)(1000 * rate_per_turn(origin, process->turn_births).count);
 }
 
 const struct survivor_process *survivors_of_process(const struct survivors *survivors,
@@ -57,8 +55,9 @@ uint64_t survivors_per_step(const struct survivors *survivors, uint16_t process,
                             const struct survivor_origin *origin, uint32_t steps)
 {
     const struct survivor_process *row = survivors_of_process(survivors, process);
+    double loop = row ? (double)row->end - (double)row->turns_begin : 0;
 
-    return row ? (uint64_t)rate_per_turn(row, origin, steps).bytes : 0;
+    return row && steps > 1 ? (uint64_t)rate_per_turn(origin, loop / (steps - 1)).bytes : 0;
 }
 
 enum survivor_answer survivors_about(const struct survivors *survivors, uint16_t process,
@@ -151,12 +150,10 @@ bool survivors_are_undecided(const struct survivor_process *process)
 
 uint64_t survivors_unseen_per_turn(const struct survivor_process *process)
 {
-    double loop = (double)process->end - (double)process->turns_begin;
-
-    if (!process->turns || !process->unseen.births || loop <= 0)
+    if (!process->unseen.births)
         return 0;
-    return (uint64_t)((double)process->unseen.bytes * loop /
-                      ((double)process->unseen.births * process->turns));
+    return (uint64_t)((double)process->unseen.bytes * process->turn_births /
+                      (double)process->unseen.births);
 }
 
 static uint32_t input_of(const struct question *question, const struct survivor_process *process)

@@ -92,6 +92,16 @@ static bool is_of_many(const struct survivor_row *row)
     return row->traits & STACK_IS_POOLED && !(row->traits & STACK_IS_PYTHON);
 }
 
+/* Nothing there is made anew by realloc, which gives a block back before it has the next: what is
+ * all given back in each turn is work that grows, as of longer and longer sequences. */
+static bool is_of_tensors(const struct judging *judging, const struct survivor_row *row)
+{
+    const struct ledger *ledger = tally_ledger_at(tally_of(judging), row->ledger);
+
+    return ledger->device >= 0 ||
+           model_pool_at(tally_model(tally_of(judging)), ledger->pool)->role == POOL_ROLE_FRAMEWORK;
+}
+
 /*
  * What no rule can tell without the names of the interpreter's functions: whether a cache holds it
  * that is bounded, and whether what went after the newest birth was garbage.
@@ -118,7 +128,7 @@ static struct overdue judge_row(const struct judging *judging, const struct surv
         return collector_judge(&current->collector, &row->stack, end, sweep_of(judging),
                                is_garbage);
     overdue = overdue_judge(&row->stack, end, sweep_of(judging));
-    if (is_of_many(row))
+    if (is_of_many(row) || (overdue.is_given_back && is_of_tensors(judging, row)))
         overdue.is_growing = false;
     *is_garbage = may_be_excused(judging, row, &overdue);
     return overdue;
@@ -164,7 +174,7 @@ static bool note_active(struct judging *judging, const struct survivor_row *row)
                        sizeof(*judging->active)))
         return false;
     judging->active[judging->active_count++] =
-        (struct active_stack){row->stack.births, row->stack.first};
+        (struct active_stack){row->stack.births, row->stack.first, row->stack.last};
     judging->process->loop_bytes += row->stack.allocated_bytes;
     return true;
 }

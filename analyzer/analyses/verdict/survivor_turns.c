@@ -52,6 +52,20 @@ static void turns_of(struct active_stack *stacks, size_t count, uint32_t least,
     }
 }
 
+/* From the first birth of a stack to its last are one turn less than it has births. */
+static double births_per_turn(const struct active_stack *stacks, size_t count, uint32_t turns)
+{
+    double births = 0, gaps = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        if (stacks[i].births != turns)
+            continue;
+        births += (double)(stacks[i].last - stacks[i].first);
+        gaps += (double)turns - 1;
+    }
+    return gaps > 0 ? births / gaps : 0;
+}
+
 static int first_compare(const void *left, const void *right)
 {
     const struct active_stack *a = left, *b = right;
@@ -88,4 +102,5 @@ void survivor_turns_find(struct survivor_process *process, struct active_stack *
     if (leak)
         count = keep_loop(active, count, leak->first, process->end);
     turns_of(active, count, leak ? leak->overdue.births : 0, process);
+    process->turn_births = births_per_turn(active, count, process->turns);
 }

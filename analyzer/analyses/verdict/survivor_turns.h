@@ -12,7 +12,7 @@
 
 /* A stack that allocates to the end. */
 struct active_stack {
-    uint32_t births, first;
+    uint32_t births, first, last;
 };
 
 /* When half of them had begun; 0 without any. Sorts them. */

@@ -51,6 +51,7 @@ struct survivor_process {
     uint32_t turns, turns_agreed; /* the commonest number of births of these, and how many have it;
                                      0: no two agree */
     uint32_t turns_begin;         /* births before them */
+    double turn_births;           /* of the process, from one turn to the next; 0: not known */
     uint32_t begin, end;          /* births before the loop, and before its end */
     bool is_cut; /* an interpreter whose end was not seen: garbage that waited counts as left */
     bool lacks_names;   /* of its interpreter: whether what stays is garbage, or in a cache that is
