@@ -101,7 +101,8 @@ struct group {
 /* What is not needed at every event; same index as the group. */
 struct group_detail {
     uint16_t process, pool, place;
-    bool is_older; /* its blocks are older than the recording: EVENT_IS_OLDER */
+    bool is_older;  /* its blocks are older than the recording: EVENT_IS_OLDER */
+    bool is_mapped; /* handles: one was made visible at an address */
     uint32_t site;
     uint32_t cut_up_count;              /* blocks in which a block of another pool lay: segments */
     uint32_t operator_text, owner_text; /* 0: none */

@@ -160,7 +160,7 @@ static void acl_physical_memory_is_decoded(void **state)
 
     (void)state;
     assert_is(acl_physical_origin(&property), "acl",
-              (struct mt_place){1, MT_KIND_DEVICE, MT_PAGE_HUGE, 0, -1});
+              (struct mt_place){1, MT_KIND_DEVICE, MT_PAGE_HUGE, MT_PLACE_HANDLE, -1});
     property.memory_attribute = 1000;
     property.location_type = 0;
     assert_is(acl_physical_origin(&property), "acl_host",

@@ -218,6 +218,7 @@ struct device_block acl_physical_origin(const struct acl_physical_property *prop
         return block_of(&pool_acl_host, place);
     place.device = ascend_physical_device((int32_t)property->location);
     place.kind = MT_KIND_DEVICE;
+    place.flags = MT_PLACE_HANDLE;
     return block_of(&pool_acl, place);
 }
 

@@ -88,7 +88,8 @@ struct device_block cuda_host_origin(const struct text *pool, uint16_t flags)
 
 struct device_block cuda_property_origin(const struct cuda_memory_property *property)
 {
-    struct mt_place place = {.device = -1, .kind = MT_KIND_DEVICE, .module = -1};
+    struct mt_place place = {
+        .device = -1, .kind = MT_KIND_DEVICE, .flags = MT_PLACE_HANDLE, .module = -1};
 
     if (!property)
         return (struct device_block){.pool = &pool_cuda, .place = mt_place_pack(place)};
@@ -106,7 +107,7 @@ struct device_block cuda_map_origin(uint64_t handle)
 
     if (device_block_find(SPACE_CUDA_HANDLE, handle, &memory))
         place = mt_place_unpack(memory.place);
-    place.flags |= MT_PLACE_MAPPING;
+    place.flags = (uint16_t)((place.flags & ~MT_PLACE_HANDLE) | MT_PLACE_MAPPING);
     return (struct device_block){.pool = &pool_cuda_mapping, .place = mt_place_pack(place)};
 }
 

@@ -317,6 +317,7 @@ bool overdue_gone(struct overdue_stack *stack, uint32_t born, uint32_t clock, ui
         late->swept_bytes += bytes;
     }
     stack->alive_bytes -= bytes;
+    stack->gone = clock;
     if (clock - born > stack->freed_age)
         stack->freed_age = clock - born;
     return true;

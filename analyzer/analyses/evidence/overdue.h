@@ -76,6 +76,7 @@ struct overdue_stack {
     uint32_t width;        /* a birth so soon after the first of the newest row joins it; 0: none */
     uint32_t empty;        /* the newest birth before which no more than one block was alive */
     uint32_t bare;         /* the newest birth before which none was; 0: only the first */
+    uint32_t gone;         /* births of the process, when the newest of its deaths was */
     uint32_t freed_age;    /* the oldest that was freed, in births of the process */
     uint32_t age_at_birth; /* the same when the newest block was born */
     uint64_t alive_bytes, largest_bytes, allocated_bytes;

@@ -6,6 +6,7 @@
 
 #include "hash.h"
 #include "ledger_figures.h"
+#include "ledger_layers.h"
 #include "origins.h"
 #include "rank_gather_parts.h"
 
@@ -183,6 +184,9 @@ static void gather_ledger(struct gathering *gathering, uint16_t index)
         summary_put(summary, COLUMN_ledgers_reserved_peak_bytes, row, ledger->reserved_peak_bytes);
     if (figures.has_reserved)
         summary_put(summary, COLUMN_ledgers_reserved_unused_bytes, row, figures.unused_bytes);
+    if (ledger_is_reserved(ledger))
+        summary_put(summary, COLUMN_ledgers_outside_peak_bytes, row,
+                    ledger_outside_peak(question->tally, index));
     summary_put(summary, COLUMN_ledgers_end_bytes, row, figures.end_bytes);
     if (process.ended_step_count > 1)
         summary_put(summary, COLUMN_ledgers_growth_bytes_per_step, row,

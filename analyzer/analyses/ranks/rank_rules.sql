@@ -18,7 +18,8 @@ SELECT process_key, folder, name, coalesce(host, '') AS host,
 FROM rank_rows
 {end}
 {step ledger_rows}
-SELECT t.process_key, t.pool, coalesce(t.device, -1) AS device, t.is_memory, t.peak_bytes, t.seen_peak_bytes,
+SELECT t.process_key, t.pool, coalesce(t.device, -1) AS device, t.is_memory, t.peak_bytes,
+  coalesce(t.outside_peak_bytes, t.seen_peak_bytes) AS seen_peak_bytes,
   coalesce(t.growth_bytes_per_step, 0) AS growth_bytes_per_step,
   CASE WHEN t.device IS NULL THEN 0 ELSE 1 END AS is_device
 FROM ({ledgers}) t JOIN processes p ON t.process_key = p.process_key AND t.folder = p.folder

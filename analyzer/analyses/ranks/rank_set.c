@@ -35,6 +35,7 @@ static const enum summary_column needed[] = {
     COLUMN_ledgers_is_memory,
     COLUMN_ledgers_peak_bytes,
     COLUMN_ledgers_seen_peak_bytes,
+    COLUMN_ledgers_outside_peak_bytes,
     COLUMN_ledgers_reserved_peak_bytes,
     COLUMN_ledgers_end_bytes,
     COLUMN_ledgers_growth_bytes_per_step,
@@ -215,6 +216,16 @@ static int64_t start_of(const struct rank_set *set, const struct rank *rank)
     return summary_number(&set->summary, COLUMN_ranks_start_realtime_ns, rank->row);
 }
 
+/* Of blocks, without what other pools took from there. */
+static uint64_t own_peak(const struct summary *summary, size_t row)
+{
+    return summary_bytes(summary,
+                         summary_has(summary, COLUMN_ledgers_outside_peak_bytes, row)
+                             ? COLUMN_ledgers_outside_peak_bytes
+                             : COLUMN_ledgers_seen_peak_bytes,
+                         row);
+}
+
 /* What the ledgers of each process held at their peaks: of devices, where any was recorded. */
 static bool find_held(struct rank_set *set)
 {
@@ -230,8 +241,7 @@ static bool find_held(struct rank_set *set)
 
         if (owner && summary_number(summary, COLUMN_ledgers_is_memory, row) &&
             summary_has(summary, COLUMN_ledgers_device, row) == has_devices)
-            set->held_bytes[owner - 1] +=
-                summary_bytes(summary, COLUMN_ledgers_seen_peak_bytes, row);
+            set->held_bytes[owner - 1] += own_peak(summary, row);
     }
     return set->held_bytes != NULL;
 }
@@ -296,8 +306,7 @@ static bool is_comparable(const struct rank_set *set, size_t row)
     const struct summary *summary = &set->summary;
 
     return rank_set_owner(set, SUMMARY_ledgers, row) &&
-           summary_number(summary, COLUMN_ledgers_is_memory, row) &&
-           summary_number(summary, COLUMN_ledgers_seen_peak_bytes, row) > 0 &&
+           summary_number(summary, COLUMN_ledgers_is_memory, row) && own_peak(summary, row) > 0 &&
            summary_has(summary, COLUMN_ledgers_device, row) == set->has_devices;
 }
 
@@ -311,8 +320,7 @@ static int64_t widest_pool(struct rank_set *set)
 
     for (size_t row = 0; sums && row < count; row++)
         if (is_comparable(set, row))
-            sums[summary_number(summary, COLUMN_ledgers_pool, row)] +=
-                summary_bytes(summary, COLUMN_ledgers_seen_peak_bytes, row);
+            sums[summary_number(summary, COLUMN_ledgers_pool, row)] += own_peak(summary, row);
     for (size_t row = 0; sums && row < count; row++) {
         int64_t pool = summary_number(summary, COLUMN_ledgers_pool, row);
 
@@ -340,9 +348,7 @@ static void find_ledgers(struct rank_set *set)
         if (!is_comparable(set, row) || summary_number(summary, COLUMN_ledgers_pool, row) != pool)
             continue;
         rank = &set->ranks[rank_set_owner(set, SUMMARY_ledgers, row) - set->ranks];
-        if (rank->ledger == SIZE_MAX ||
-            summary_number(summary, COLUMN_ledgers_seen_peak_bytes, row) >
-                summary_number(summary, COLUMN_ledgers_seen_peak_bytes, rank->ledger))
+        if (rank->ledger == SIZE_MAX || own_peak(summary, row) > own_peak(summary, rank->ledger))
             rank->ledger = row;
     }
     for (size_t i = 0; i < set->count; i++)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "ledger_layers.h"
 
+#include "leaktide/format.h"
 #include "model.h"
 
 bool ledger_is_reserved(const struct ledger *ledger)
@@ -13,14 +14,22 @@ const struct ledger *ledger_below(const struct tally *tally, const struct ledger
     return ledger->below ? tally_ledger_at(tally, ledger->below - 1U) : NULL;
 }
 
+/* Memory without an address that nobody mapped: of a request that failed, and gave it all back. */
+static bool is_unmapped(const struct tally *tally, const struct group_detail *detail)
+{
+    return model_place_at(tally_model(tally), detail->place).flags & MT_PLACE_HANDLE &&
+           !detail->is_mapped;
+}
+
 static bool is_reserved(const struct tally *tally, const struct tally *ledgers, size_t group)
 {
     const struct group *row = tally_group_at(tally, group);
+    const struct group_detail *detail = tally_detail_at(tally, group);
 
     if (!tally_ledger_at(ledgers, row->ledger)->is_reserved)
         return false;
-    return !tally_ledger_at(tally, row->ledger)->cut_up_count ||
-           2 * (uint64_t)tally_detail_at(tally, group)->cut_up_count > row->alloc_count;
+    return !tally_ledger_at(tally, row->ledger)->cut_up_count || is_unmapped(tally, detail) ||
+           2 * (uint64_t)detail->cut_up_count > row->alloc_count;
 }
 
 bool group_is_reserved(const struct question *question, size_t group)

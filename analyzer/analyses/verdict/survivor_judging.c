@@ -228,6 +228,9 @@ static bool judge_rows(struct judging *judging)
         if (!note_ground(judging, row, &overdue))
             return false;
         if (!overdue.is_active) {
+            /* Freed while the program worked on: not because it ended. */
+            if (row->stack.gone < judging->process->end)
+                overdue_settle(&row->stack);
             see_stopped(judging, row);
             continue;
         }
