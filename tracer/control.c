@@ -65,11 +65,13 @@ static bool change_do(const struct control_change *change, const char **why)
     case CHANGE_START:
         recorder_keep_history(false);
         choose_steps(change);
+        recorder_tell_pause();
         mark_change("START_TRACE");
         return true;
     case CHANGE_STOP:
         mark_change("STOP_TRACE");
         choose_steps(change);
+        recorder_tell_pause();
         return true;
     case CHANGE_STEP:
         begin_step();
@@ -81,6 +83,7 @@ static bool change_do(const struct control_change *change, const char **why)
     case CHANGE_STEPS:
     case CHANGE_WISH:
         choose_steps(change);
+        recorder_tell_pause();
         return true;
     case CHANGE_EVENTS:
         return config_set_events(change->text);

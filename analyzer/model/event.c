@@ -24,6 +24,7 @@ const char *event_kind_name(uint8_t kind)
         [EVENT_ACCESS] = "access",
         [EVENT_BLOCK_OWNER] = "block owner",
         [EVENT_NOTE] = "note",
+        [EVENT_PAUSE] = "pause",
         [EVENT_SAMPLE] = "sample",
         [EVENT_DEVICE] = "device",
         [EVENT_RETURNED] = "return to the pool",

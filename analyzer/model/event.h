@@ -43,6 +43,7 @@ enum event_kind {
     EVENT_FREE_WAITS,
     EVENT_BLOCK_OWNER, /* address, text: the block there belongs to it from its alloc on */
     EVENT_NOTE,        /* detail = subject, text; address and value = first and second; place */
+    EVENT_PAUSE,       /* value 1: no new blocks were recorded from here on; 0: they were again */
     EVENT_KIND_COUNT
 };
 

@@ -11,7 +11,7 @@
 
 #include "event_reader.h"
 
-enum { GROWTH = 3 };
+enum { OLDER = 256, GROWTH = 3 };
 
 struct step_source {
     struct event_source inner;
@@ -24,10 +24,12 @@ struct step_source {
     uint16_t process;
     bool has_own_steps; /* marks are passed over: what is found or named counts */
     bool has_window, is_over, is_open;
+    bool is_outside; /* of the wanted steps, between two of them */
     uint64_t step_count, open_number;
     struct step_token wanted;
     uint64_t earlier_left;        /* beginnings that are passed over: they come before the loop */
     struct event changed[GROWTH]; /* what came of one event */
+    struct event older[OLDER];    /* allocs outside */
 };
 
 static struct found_steps found_in_process(const struct step_source *source)
@@ -67,7 +69,7 @@ static void process_begin(struct step_source *source, uint16_t process)
     found = found_in_process(source);
     source->wanted = found.token;
     source->earlier_left = found.earlier_count;
-    source->has_window = source->is_over = source->is_open = false;
+    source->has_window = source->is_over = source->is_open = source->is_outside = false;
     source->step_count = 0;
     source->has_own_steps = source->rule->is_named || found.token.kind != TOKEN_NONE;
 }
@@ -93,12 +95,14 @@ static size_t step_begin(struct step_source *source, const struct event *event, 
         if (source->is_open)
             out[count++] = mark_like(event, EVENT_STEP_END, source->open_number);
         source->is_open = false;
+        source->is_outside = source->has_window;
         source->is_over = source->has_window && step_choice_is_over(source->choice, index, number);
         return count;
     }
     if (!source->has_window && step_choice_is_made(source->choice))
         out[count++] = mark_like(event, EVENT_WINDOW_BEGIN, 0);
     source->has_window = source->is_open = true;
+    source->is_outside = false;
     source->open_number = number;
     out[count++] = mark_like(event, EVENT_STEP_BEGIN, number);
     return count;
@@ -168,12 +172,28 @@ static enum mt_result batch_reach(struct step_source *source, struct mt_error *e
     return result;
 }
 
+/* Of so many events outside, those that are taken at once: their blocks are of no step. */
+static size_t make_older(struct step_source *source, const struct event *events, size_t count)
+{
+    count = count < OLDER ? count : OLDER;
+    for (size_t i = 0; i < count; i++) {
+        source->older[i] = events[i];
+        if (events[i].kind == EVENT_ALLOC)
+            source->older[i].flags |= EVENT_IS_OLDER;
+    }
+    return count;
+}
+
 /* What comes of the next events; 0: nothing. */
 static size_t advance(struct step_source *source, const struct event **events)
 {
     size_t plain = plain_count(source);
 
     *events = source->batch.events + source->batch.at;
+    if (plain && source->is_outside) {
+        plain = make_older(source, *events, plain);
+        *events = source->older;
+    }
     if (plain) {
         source->batch.at += plain;
         return plain;

@@ -4,7 +4,8 @@
  * named; and of these the wanted ones only.
  *
  * To whoever reads it, it is a recording like any other. Before the first wanted step of a process
- * stands EVENT_WINDOW_BEGIN; after the last one nothing more of that process.
+ * stands EVENT_WINDOW_BEGIN; after the last one nothing more of that process. Blocks that were made
+ * in steps which are left out between are older than the window: they are there, and of no step.
  */
 #ifndef LEAKTIDE_MODEL_STEP_SOURCE_H
 #define LEAKTIDE_MODEL_STEP_SOURCE_H

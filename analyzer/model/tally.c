@@ -525,6 +525,9 @@ static void on_other(struct tally *tally, const struct event *event)
     case EVENT_STEP_END:
         tally_step_event(tally, event);
         break;
+    case EVENT_PAUSE:
+        tally_pause(tally, event->value != 0);
+        break;
     case EVENT_WINDOW_BEGIN:
         tally_settle(tally);
         tally_window_begin(tally, event);

@@ -223,11 +223,12 @@ struct baseline {
 };
 
 struct tally_process {
-    size_t first_step;         /* of the steps; those of one process stand together */
-    uint32_t step_count;       /* begun */
-    uint32_t ended_step_count; /* = index of the newest ended step */
-    uint32_t epoch;            /* for cohort_at_step_end() of its groups */
-    uint64_t live_count;       /* blocks alive at the end */
+    size_t first_step;          /* of the steps; those of one process stand together */
+    uint32_t step_count;        /* begun */
+    uint32_t ended_step_count;  /* = index of the newest ended step */
+    uint32_t passed_step_count; /* more, that were not recorded whole */
+    uint32_t epoch;             /* for cohort_at_step_end() of its groups */
+    uint64_t live_count;        /* blocks alive at the end */
 };
 
 struct tally_counts {

@@ -146,6 +146,8 @@ struct tally {
     size_t process_count;
     size_t process_first_ledger; /* ledgers of the current process start here */
     struct step *open_step;
+    bool is_paused;       /* of this process */
+    uint64_t passed_step; /* the newest that was not recorded whole; 0: none is open */
     uint64_t *era_firsts; /* by era of this process; the last is era_first */
     size_t era_capacity;
     struct owned_blocks *owned; /* of who are named; NULL: nobody asks */
@@ -248,6 +250,9 @@ struct group_past *tally_past_for(struct tally *tally, uint32_t group);
 /* Takes the spent blocks from their cohorts: before anything looks at those. */
 void tally_settle(struct tally *tally);
 void tally_step_event(struct tally *tally, const struct event *event);
+/* Steps that begin in a pause, or are open when it begins, were not recorded whole: they are none.
+ */
+void tally_pause(struct tally *tally, bool is_paused);
 void tally_process_begin(struct tally *tally, uint16_t process);
 void tally_process_end(struct tally *tally);
 

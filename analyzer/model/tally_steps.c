@@ -262,11 +262,38 @@ static bool tally_is_small(const struct tally *tally)
            live_set_count(&tally->live) <= 256 && tally->steps.count <= 256;
 }
 
+static void pass_over(struct tally *tally, uint64_t number)
+{
+    tally->processes[tally->process].passed_step_count++;
+    tally->passed_step = number;
+}
+
+/* As if it had not begun: what was made in it counts with the next. */
+static void take_back(struct tally *tally)
+{
+    pass_over(tally, tally->open_step->number);
+    tally->processes[tally->process].step_count--;
+    tally->steps.count--;
+    tally->open_step = NULL;
+}
+
+void tally_pause(struct tally *tally, bool is_paused)
+{
+    tally_settle(tally);
+    tally->is_paused = is_paused;
+    if (is_paused && tally->open_step)
+        take_back(tally);
+}
+
 void tally_step_event(struct tally *tally, const struct event *event)
 {
     tally_settle(tally);
-    if (event->kind == EVENT_STEP_BEGIN)
+    if (event->kind == EVENT_STEP_BEGIN && tally->is_paused)
+        pass_over(tally, event->value);
+    else if (event->kind == EVENT_STEP_BEGIN)
         step_begin(tally, event);
+    else if (tally->passed_step && tally->passed_step == event->value)
+        tally->passed_step = 0;
     else if (tally->open_step && tally->open_step->number == event->value)
         step_end(tally, event->time_ns);
     else
@@ -289,6 +316,8 @@ void tally_process_begin(struct tally *tally, uint16_t process)
         tally->has_failed = true;
     tally->process_first_ledger = tally->ledger_count;
     tally->phase.now = tally->phase.by_range = PHASE_OTHER;
+    tally->is_paused = false;
+    tally->passed_step = 0;
 }
 
 static uint32_t distance(uint32_t a, uint32_t b)

@@ -193,6 +193,9 @@ enum mt_place_kind {
     MT_KIND_SHARED = 3, /* shared virtual, managed */
     MT_KIND_DVPP = 4    /* Ascend media processing */
 };
+/* Subject of a note: whether new blocks are recorded from here on; first: 1 not, 0 again. */
+#define MT_NOTE_PAUSE "pause"
+
 enum mt_page_size { MT_PAGE_UNKNOWN = 0, MT_PAGE_NORMAL = 1, MT_PAGE_HUGE = 2, MT_PAGE_GIANT = 3 };
 enum mt_place_flag {
     MT_PLACE_VIRTUAL = 1,    /* address space without memory */

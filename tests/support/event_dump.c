@@ -35,6 +35,7 @@ static const char *const kinds[EVENT_KIND_COUNT] = {
     [EVENT_FREE_WAITS] = "free_waits",
     [EVENT_BLOCK_OWNER] = "block_owner",
     [EVENT_NOTE] = "note",
+    [EVENT_PAUSE] = "pause",
 };
 
 static bool has_pool(const struct event *event)

@@ -38,6 +38,7 @@ static _Atomic uint64_t step_number;
 static _Atomic uint64_t first_step, last_step; /* to be recorded; 0: all */
 static _Atomic uint64_t range_number;
 static _Atomic bool keeps_history;
+static _Atomic bool is_pause_told;        /* the recording says that it is paused */
 static _Atomic uint64_t devices_left_out; /* bit n: device n */
 
 /* --- layers ----------------------------------------------------------------------------- */
@@ -345,6 +346,7 @@ void recorder_attend_to(struct mt_rings_process *place)
     uint32_t before = __atomic_load_n(recorder_attention, __ATOMIC_RELAXED) & MT_ATTENTION_PAUSED;
 
     if (!place) { /* nobody is outside, or not yet: words of our own, in a child with its pause */
+        atomic_store_explicit(&is_pause_told, false, memory_order_relaxed);
         no_attention = before;
         recorder_attention = &no_attention;
         counters_wanted = &no_counters;
@@ -778,6 +780,16 @@ void record_mark(struct text name, struct text domain)
     recorder_push(MT_RECORD_mark, fields);
 }
 
+/* A reader has to know of each step whether it was recorded whole. */
+void recorder_tell_pause(void)
+{
+    bool is_paused = recorder_is_paused();
+    uint64_t fields[] = {recorder_text(text_of(MT_NOTE_PAUSE)), 0, 0, is_paused, 0};
+
+    if (atomic_exchange_explicit(&is_pause_told, is_paused, memory_order_relaxed) != is_paused)
+        recorder_push(MT_RECORD_note, fields);
+}
+
 /* A step that was not chosen is passed over; both sides of the border are exact. */
 static void step_choose(uint64_t step)
 {
@@ -786,6 +798,7 @@ static void step_choose(uint64_t step)
     if (first)
         recorder_pause(step < first ||
                        step > atomic_load_explicit(&last_step, memory_order_relaxed));
+    recorder_tell_pause();
 }
 
 static void step_push_begin(uint64_t step, uint64_t range)

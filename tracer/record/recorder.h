@@ -132,6 +132,8 @@ void record_device_event(struct text name, uint64_t place, uint64_t status);
  * what was there before is still freed in the trace. Any thread, at any time; a fork inherits it.
  */
 void recorder_pause(bool is_paused);
+/* Into the recording, where that is another state than it has. Any thread, in a hook. */
+void recorder_tell_pause(void);
 bool recorder_is_paused(void);
 /* Blocks of devices are recorded in a pause, too. */
 void recorder_keep_history(bool is_kept);

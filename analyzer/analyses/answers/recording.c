@@ -125,11 +125,15 @@ static void add_exit_status(const struct question *question, struct report *repo
 void analyse_recording(const struct question *question, struct report *report)
 {
     const struct tally_counts *counts = tally_counts_of(question->tally);
-    uint64_t step_count = 0;
+    uint64_t step_count = 0, passed_count = 0;
 
     add_program(question, report);
-    for (size_t i = 0; i < model_process_count(question->model); i++)
-        step_count += tally_process_at(question->tally, (uint16_t)i).step_count;
+    for (size_t i = 0; i < model_process_count(question->model); i++) {
+        struct tally_process process = tally_process_at(question->tally, (uint16_t)i);
+
+        step_count += process.step_count;
+        passed_count += process.passed_step_count;
+    }
     report_fact(report, "source_kind", NULL, value_text(question->source_kind));
     report_fact(report, "recorded_ns", "Recorded",
                 value_number(VALUE_DURATION_NS, duration_ns(question)));
@@ -138,6 +142,8 @@ void analyse_recording(const struct question *question, struct report *report)
     add_exit_status(question, report);
     report_fact(report, "event_count", "Events", value_count(counts->events));
     report_fact(report, "step_count", "Steps", value_count(step_count));
+    if (passed_count)
+        report_fact(report, "passed_step_count", "Steps paused", value_count(passed_count));
     add_steps_origin(question, report);
 }
 

@@ -45,7 +45,7 @@ bool ledger_is_judged(const struct ledger *ledger)
 bool group_is_judged(const struct tally *tally, uint32_t group)
 {
     return ledger_is_judged(tally_ledger_at(tally, tally_group_at(tally, group)->ledger)) &&
-           !is_reserved(tally, tally, group);
+           !tally_detail_at(tally, group)->is_older && !is_reserved(tally, tally, group);
 }
 
 uint64_t ledger_outside_peak(const struct tally *tally, uint16_t ledger)

@@ -30,7 +30,7 @@ bool group_is_reserved(const struct question *question, size_t group);
 /* Whether blocks there can leak: memory, and parts of a pool of the driver. Addresses, mappings and
  * what others hold cannot. */
 bool ledger_is_judged(const struct ledger *ledger);
-/* The same, and it is no reserved memory: as a filter of origins. */
+/* The same, no reserved memory, and made in the recorded time: as a filter of origins. */
 bool group_is_judged(const struct tally *tally, uint32_t group);
 
 /* Of a ledger, what is outside of the pools above it, when it was highest: all, if there is none.

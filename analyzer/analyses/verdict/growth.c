@@ -50,14 +50,22 @@ static void cut_into_stretches(struct judged_steps *steps)
     steps->count = (count + steps->stride - 1) / steps->stride;
 }
 
+/* Its first steps came before the recording, or in a pause. */
+static bool is_warmed_up(const struct tally *tally, struct tally_process process)
+{
+    return process.passed_step_count &&
+           tally_step_at(tally, process.first_step)->number > WARM_UP_STEPS;
+}
+
 struct judged_steps growth_steps_of(const struct question *question, uint16_t process)
 {
-    uint32_t last = tally_process_at(question->tally, process).ended_step_count;
+    struct tally_process row = tally_process_at(question->tally, process);
+    uint32_t last = row.ended_step_count;
     struct judged_steps steps = {.process = process, .last = last};
 
     if (question->warm_up_steps != WARM_UP_DEFAULT)
         steps.warm_up = (uint32_t)question->warm_up_steps;
-    else if (question->has_chosen_steps)
+    else if (question->has_chosen_steps || (last && is_warmed_up(question->tally, row)))
         steps.warm_up = 0;
     else if (last >= STEPS_MIN + WARM_UP_STEPS)
         steps.warm_up = warm_up_of(question->tally, process, last);

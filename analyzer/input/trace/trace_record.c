@@ -290,6 +290,12 @@ static void fill_note(struct trace_context *context, const struct trace_record *
     event->detail = text_at(context, record, AT(note, subject));
     subject = model_text_at(context->model, event->detail);
     note_missing(context, subject, model_text_at(context->model, event->text));
+    if (strcmp(subject, MT_NOTE_PAUSE) == 0) {
+        event->kind = EVENT_PAUSE;
+        event->value = event->address != 0;
+        event->address = event->detail = 0;
+        return;
+    }
     if (strcmp(subject, "block owner") != 0)
         return;
     event->kind = EVENT_BLOCK_OWNER;

@@ -129,6 +129,29 @@ class ControlTest(unittest.TestCase):
         self.finish()
         self.assertEqual(self.sizes(), [2, 3])
 
+    def facts(self, *options):
+        done = subprocess.run([LEAKTIDE, "leaks", "--format=json", *options, self.run_folder], stdout=subprocess.PIPE,
+                              universal_newlines=True)
+        answer = json.loads(done.stdout)
+        return answer["facts"], " ".join(answer["verdict"])
+
+    def test_steps_in_a_pause_are_none(self):
+        self.start()
+        self.say("set", "steps=15-20")
+        self.steps(24)
+        self.finish()
+        facts, verdict = self.facts()
+        self.assertEqual((facts["step_count"], facts["passed_step_count"], facts["judged_step_count"]), (6, 18, 6))
+        self.assertRegex(verdict, r"LEAK: .* 6 of 6 steps")
+
+    def test_steps_left_out_between_are_none(self):
+        self.start()
+        self.steps(30)
+        self.finish()
+        for options in [], ["--steps=5-10"], ["--wait=2", "--active=5", "--repeat=3"]:
+            rate = re.search(r"LEAK: (\d+) B per step", self.facts(*options)[1])
+            self.assertTrue(rate and 1000 < int(rate[1]) <= 1030, (options, rate))  # 1000 + n in step n
+
     def test_step_is_begun_from_outside(self):
         self.start()
         self.assertIn("ok step 1", self.say("step"))
