@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Recordings of loops: lines of Python and functions of C make blocks of the process's own heap, and
- * `leaks` is asked about them.
+ * Recordings of loops: lines of Python and functions of C make blocks of the process's own heap,
+ * and `leaks` is asked about them.
  *
  *     (struct CMUnitTest)cmocka_unit_test_setup_teardown(a_test, setup, teardown)
  */

@@ -1213,9 +1213,8 @@ static void segments_of_a_pool_that_leaks_are_no_finding(void **state)
         bool is_marked;
         uint64_t segment_bytes;
         size_t finding_count;
-    } cases[] = {
-        {true, 5 << 20, 1},  {false, 5 << 20, 1},  {true, 8 << 20, 1},
-        {false, 8 << 20, 1}, {true, 50 << 20, 2}, {false, 50 << 20, 2}};
+    } cases[] = {{true, 5 << 20, 1},  {false, 5 << 20, 1}, {true, 8 << 20, 1},
+                 {false, 8 << 20, 1}, {true, 50 << 20, 2}, {false, 50 << 20, 2}};
 
     for (size_t c = 0; c < sizeof(cases) / sizeof(cases[0]); c++) {
         uint32_t tensor, grow;

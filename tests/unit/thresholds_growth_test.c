@@ -47,7 +47,7 @@ static void warm_up_ends(void **state)
     setup(state);
     for (uint32_t step = 1; step <= row->steps; step++) {
         event_list_step(&list, EVENT_STEP_BEGIN, step);
-        allocate_at_new_sites(step == 1           ? row->first_sites
+        allocate_at_new_sites(step == 1            ? row->first_sites
                               : step <= row->until ? row->new_sites
                                                    : 0);
         event_list_step(&list, EVENT_STEP_END, step);
