@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The rules of overdue.c that stand on a number of thresholds.def, on both sides of it: when blocks
+ * of a stack come, and how large the one is that is made anew.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "overdue.h"
+
+#define COUNT(rows) (sizeof(rows) / sizeof((rows)[0]))
+
+enum { PARTS = 3, TURNS = 30 };
+
+/* --- when they come --------------------------------------------------------------------------- */
+
+/* Turns that make so many blocks one after the other; the next begins so many births of others
+ * later. */
+struct part {
+    uint32_t turns, blocks, gap;
+};
+
+static const struct history {
+    const char *name;
+    size_t freed; /* parts, the first ones, that free each block at once */
+    struct part parts[PARTS];
+    enum overdue_reason reason;
+} histories[] = {
+    {"each birth is a moment where all are as near", 0, {{36, 1, 1}}, OVERDUE_YES},
+    {"a burst is one moment", 0, {{5, 10, 1000}}, OVERDUE_NOT_ACTIVE},
+    {"so is one of three blocks", 0, {{3, 1, 2}, {5, 1, 80}}, OVERDUE_NOT_ACTIVE},
+    {"many bursts are enough", 0, {{20, 10, 1000}}, OVERDUE_YES},
+    {"bursts stay bursts after a pause", 0, {{4, 1, 200}, {3, 10, 20}}, OVERDUE_NOT_ACTIVE},
+    {"slow turns of the beginning make of later ones no burst",
+     1,
+     {{12, 2, 80}, {30, 10, 2}},
+     OVERDUE_YES},
+    {"nor do they excuse a silence", 0, {{5, 10, 8}, {10, 20, 2}, {1, 1, 8}}, OVERDUE_NOT_ACTIVE},
+    {"later ones do", 0, {{5, 10, 2}, {10, 20, 8}, {1, 1, 8}}, OVERDUE_YES},
+};
+
+static void part_run(struct overdue_stack *stack, const struct part *part, bool is_freed,
+                     uint32_t *clock)
+{
+    for (uint32_t i = 0; i < part->turns; i++) {
+        for (uint32_t k = 0; k < part->blocks; k++, ++*clock) {
+            assert_true(overdue_born(stack, *clock, 64));
+            if (is_freed)
+                overdue_gone(stack, *clock, *clock + 1, 64, false);
+        }
+        *clock += part->gap - 1;
+    }
+}
+
+static void moments_tell(void **state)
+{
+    const struct history *row = *state;
+    struct overdue_stack stack = {0};
+    uint32_t clock = 0;
+
+    for (size_t i = 0; i < PARTS && row->parts[i].turns; i++)
+        part_run(&stack, &row->parts[i], i < row->freed, &clock);
+    assert_int_equal(overdue_judge(&stack, clock, OVERDUE_SWEEP_ALL).reason, row->reason);
+    overdue_release(&stack);
+}
+
+/* --- how large it is -------------------------------------------------------------------------- */
+
+static uint64_t rises(uint32_t turn)
+{
+    return 8192 + 1024 * turn;
+}
+
+static uint64_t rises_less(uint32_t turn)
+{
+    return turn < 20 ? rises(turn) : rises(20) + 512 * (turn - 20);
+}
+
+static uint64_t hardly_rises(uint32_t turn)
+{
+    return turn < 20 ? rises(turn) : rises(20) + 64 * (turn - 20);
+}
+
+static uint64_t varies(uint32_t turn)
+{
+    return turn + 1 == TURNS ? 16384 : 8192 + turn * 7 % 10 * 512;
+}
+
+static const struct sizes {
+    const char *name;
+    uint64_t (*of)(uint32_t turn);
+    bool is_growing;
+} sizes[] = {
+    {"a block grows", rises, true},
+    {"it may grow less in the end", rises_less, true},
+    {"but not hardly any more", hardly_rises, false},
+    {"a size that varies, and is large once, does not grow", varies, false},
+};
+
+static void sizes_tell(void **state)
+{
+    const struct sizes *row = *state;
+    struct overdue_stack stack = {0};
+
+    for (uint32_t turn = 0; turn < TURNS; turn++) {
+        assert_true(overdue_born(&stack, turn * 10, row->of(turn)));
+        if (turn)
+            overdue_gone(&stack, (turn - 1) * 10, turn * 10 + 1, row->of(turn - 1), false);
+    }
+    assert_int_equal(overdue_judge(&stack, TURNS * 10, OVERDUE_SWEEP_ALL).is_growing,
+                     row->is_growing);
+    overdue_release(&stack);
+}
+
+#define ROWS(rows, run)                                                                            \
+    for (size_t i = 0; i < COUNT(rows); i++)                                                       \
+        tests[count++] = (struct CMUnitTest){(rows)[i].name, run, NULL, NULL, (void *)&(rows)[i]};
+
+int main(void)
+{
+    struct CMUnitTest tests[COUNT(histories) + COUNT(sizes)];
+    size_t count = 0;
+
+    ROWS(histories, moments_tell)
+    ROWS(sizes, sizes_tell)
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
