@@ -68,6 +68,29 @@ static void moments_tell(void **state)
     overdue_release(&stack);
 }
 
+/* Too few births, and too few moments of many. */
+static void what_was_seen_too_seldom_says_how_often(void **state)
+{
+    static const struct part births = {7, 1, 10}, bursts = {5, 10, 1000};
+    struct overdue_stack few = {0}, dense = {0};
+    struct overdue overdue;
+    uint32_t clock = 0;
+
+    (void)state;
+    part_run(&few, &births, false, &clock);
+    overdue = overdue_judge(&few, clock, OVERDUE_SWEEP_ALL);
+    assert_false(overdue.is_in_bursts);
+    assert_int_equal(overdue.measured, 7);
+    assert_int_equal(overdue.needed, 8);
+    part_run(&dense, &bursts, false, &clock);
+    overdue = overdue_judge(&dense, clock, OVERDUE_SWEEP_ALL);
+    assert_true(overdue.is_in_bursts);
+    assert_int_equal(overdue.measured, 5);
+    assert_int_equal(overdue.needed, 8);
+    overdue_release(&few);
+    overdue_release(&dense);
+}
+
 /* --- how large it is -------------------------------------------------------------------------- */
 
 static uint64_t rises(uint32_t turn)
@@ -122,10 +145,11 @@ static void sizes_tell(void **state)
 
 int main(void)
 {
-    struct CMUnitTest tests[COUNT(histories) + COUNT(sizes)];
+    struct CMUnitTest tests[COUNT(histories) + COUNT(sizes) + 1];
     size_t count = 0;
 
     ROWS(histories, moments_tell)
     ROWS(sizes, sizes_tell)
+    tests[count] = (struct CMUnitTest)cmocka_unit_test(what_was_seen_too_seldom_says_how_often);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
