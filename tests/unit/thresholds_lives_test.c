@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "collector_watch.h"
 #include "overdue.h"
 
 #define COUNT(rows) (sizeof(rows) / sizeof((rows)[0]))
@@ -91,6 +92,30 @@ static void what_was_seen_too_seldom_says_how_often(void **state)
     overdue_release(&dense);
 }
 
+/* --- what a collector told ---------------------------------------------------------------------
+ */
+
+/* All that was made before a collection went with it, all that was made after it waits. Where most
+ * was made before, the rest will go as well. */
+static void most_was_there_when_a_collection_came(void **state)
+{
+    (void)state;
+    for (uint32_t collected = 140; collected <= 160; collected += 20) {
+        struct collector_watch watch = {.last = collected + 10, .before = collected, .count = 2};
+        struct overdue_stack stack = {0};
+        bool is_garbage;
+
+        for (uint32_t born = 0; born <= 300; born += 10) {
+            assert_true(overdue_born(&stack, born, 64));
+            for (uint32_t old = 0; born == collected && old < born; old += 10)
+                overdue_gone(&stack, old, born + 1, 64, false);
+        }
+        collector_judge(&watch, &stack, 301, OVERDUE_SWEEP_UNKNOWN, &is_garbage);
+        assert_int_equal(is_garbage, collected < 150);
+        overdue_release(&stack);
+    }
+}
+
 /* --- how large it is -------------------------------------------------------------------------- */
 
 static uint64_t rises(uint32_t turn)
@@ -145,11 +170,12 @@ static void sizes_tell(void **state)
 
 int main(void)
 {
-    struct CMUnitTest tests[COUNT(histories) + COUNT(sizes) + 1];
+    struct CMUnitTest tests[COUNT(histories) + COUNT(sizes) + 2];
     size_t count = 0;
 
     ROWS(histories, moments_tell)
     ROWS(sizes, sizes_tell)
+    tests[count++] = (struct CMUnitTest)cmocka_unit_test(most_was_there_when_a_collection_came);
     tests[count] = (struct CMUnitTest)cmocka_unit_test(what_was_seen_too_seldom_says_how_often);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
