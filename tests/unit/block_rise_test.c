@@ -96,6 +96,33 @@ static void what_comes_before_the_loop_is_left_out(void **state)
                     TURNS / 4 * KEPT_BYTES * 3 / 4, TURNS / 4 * KEPT_BYTES);
 }
 
+/* Ten blocks stay in each of the first turns, one in each of the others. */
+static void what_the_loop_builds_first_is_left_out(void **state)
+{
+    for (uint64_t built = 100; built <= 300; built += 200) {
+        setup(state);
+        for (uint64_t i = 0; i < TURNS; i++) {
+            if (i < built)
+                block_rise_born(&rise, (1 + i) * TURN_NS, (uint64_t)10 * KEPT_BYTES);
+            turn(i, true);
+        }
+        assert_int_equal(whole().bytes > 0, built == 100);
+    }
+}
+
+/* What is alive at the ends of its thirds rises evenly; between them it goes up and down. */
+static void what_goes_up_and_down_does_not_rise(void **state)
+{
+    for (size_t is_noise = 0; is_noise < 2; is_noise++) {
+        setup(state);
+        rise.stride_ns = 1;
+        rise.count = 100;
+        for (size_t i = 0; i < rise.count; i++)
+            rise.lows[i] = is_noise && i % 27 != 12 ? 3500 + i * 37 % 100 * 30 : 1000 + 100 * i;
+        assert_int_equal(block_rise_between(&rise, 0, 100).bytes > 0, !is_noise);
+    }
+}
+
 static void teardown_at_the_end_hides_nothing(void **state)
 {
     (void)state;
@@ -144,6 +171,8 @@ int main(void)
         cmocka_unit_test_setup(what_was_kept_in_one_half_alone_is_not_even, setup),
         cmocka_unit_test_setup(what_is_kept_and_freed_at_once_now_and_then_does_not_rise, setup),
         cmocka_unit_test_setup(what_comes_before_the_loop_is_left_out, setup),
+        cmocka_unit_test_setup(what_the_loop_builds_first_is_left_out, setup),
+        cmocka_unit_test_setup(what_goes_up_and_down_does_not_rise, setup),
         cmocka_unit_test_setup(teardown_at_the_end_hides_nothing, setup),
         cmocka_unit_test_setup(a_loop_that_is_a_small_part_of_the_time_is_not_judged, setup),
         cmocka_unit_test_setup(the_last_time_there_is_may_be_the_first, setup),

@@ -55,6 +55,8 @@ static void what_stays_of_each_step_is_not_learned(void **state)
     (void)state;
     assert_true(leak_of_each_step_is_light(KIB(15), 0, GIB(1)));
     assert_false(leak_of_each_step_is_light(KIB(17), 0, GIB(1)));
+    assert_true(leak_of_each_step_is_light(MIB(10), GIB(4096), GIB(1)));
+    assert_false(leak_of_each_step_is_light(MIB(20), GIB(4096), GIB(1)));
 }
 
 static void a_line_beside_a_leak_is_light(void **state)

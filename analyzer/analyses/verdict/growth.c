@@ -15,11 +15,11 @@
 /*
  * How long new sites keep coming: programs compile, tune and fill caches in their first steps. Two
  * steps at least, and on while a step brings more than a hundredth of all groups for the first
- * time, up to a third of the steps; five are always left to be judged.
+ * time, up to a third of the steps. Of the fewest, seven, five are left to be judged.
  */
 static uint32_t warm_up_of(const struct tally *tally, uint16_t process, uint32_t last)
 {
-    uint32_t most = last / THIRD_SHARE < last - STEPS_MIN ? last / THIRD_SHARE : last - STEPS_MIN;
+    uint32_t most = last / THIRD_SHARE;
     uint32_t *new_groups = calloc((size_t)most + 2, sizeof(*new_groups));
     uint32_t warm_up = WARM_UP_STEPS, all = 0;
 
@@ -328,7 +328,7 @@ static void judge_before_failure(const struct question *question, const struct j
     struct judged judged;
 
     before.last = failed_step_of(question->tally, row->origin);
-    if (before.last < steps->warm_up + STEPS_MIN + 1)
+    if (before.last <= steps->warm_up + 1)
         return;
     before.last--;
     cut_into_stretches(&before);

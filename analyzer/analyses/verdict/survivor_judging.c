@@ -145,7 +145,7 @@ static void see_stopped(struct judging *judging, const struct survivor_row *row)
     struct overdue overdue;
 
     if (row->traits & (STACK_IS_IMPORT | STACK_IS_BOUNDED | STACK_IS_COLLECTED) ||
-        stack->births < SURVIVORS_MIN || stack->last >= process->end)
+        stack->last >= process->end)
         return;
     overdue = overdue_judge(stack, stack->last + 1, sweep_of(judging));
     stopped_loop_see(&process->stopped, row->who, &overdue, stack->allocated_bytes,
