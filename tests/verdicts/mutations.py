@@ -6,15 +6,14 @@
 
 A use is a line of the folders of the verdict that names a row of thresholds.def. Each is taken out in both ways: the
 number is so small, or so large, that the rule says the same of everything. --all doubles and halves it as well:
-what stays green then is listed, and is no fault. Faults are uses that can be taken out unseen and are not in
-mutations_known.txt, those there that a test sees by now, and rows whose column of tests is not true.
+what stays green then is listed, and is no fault. Faults are uses that can be taken out unseen, and rows whose column
+of tests is not true.
 
 The sources are copied and built once, with a thresholds.h in which a number asks the environment whether it is
 the one that is changed. So a change costs no build, only the tests up to the first that fails: those that
 the row names come first.
 """
 import argparse
-import collections
 import concurrent.futures
 import os
 import pathlib
@@ -103,12 +102,6 @@ def uses_of(source, rows):
                 yield rows[found], path.name, number
 
 
-def known_of(source):
-    """How often a row of a file is known to be taken out unseen, in which way."""
-    lines = (source / "tests/verdicts/mutations_known.txt").read_text().splitlines()
-    return collections.Counter(tuple(line.split()[:3]) for line in lines if line and line[0] != "#")
-
-
 def copy_tree(source, copy):
     """What changed, so that little is built again."""
     for path in source.rglob("*"):
@@ -195,7 +188,7 @@ def main():
             for row, file, line in uses for kind, value in row.changes(args.all)]
     pool = concurrent.futures.ThreadPoolExecutor(args.jobs)
     reds = pool.map(lambda job: first_red(tests, work, job[0], job[4]), jobs)
-    killers, counts, unseen = {}, {}, collections.Counter()
+    killers, counts = {}, {}
     for (row, file, line, kind, _), red in zip(jobs, reds):
         is_taken_out = kind in ("small", "large")
         killers.setdefault(row.name, set()).add(red) if red and is_taken_out else None
@@ -204,12 +197,7 @@ def main():
         total[1] += not red
         print(f"{row.name:24} {file + ':' + str(line):28} {kind:8} {red or 'SURVIVED'}", flush=True)
         if not red and is_taken_out:
-            unseen[(row.name, file, kind)] += 1
-    known = known_of(source)
-    for change in sorted(unseen - known):
-        faults.append(f"{' '.join(change)}: no test sees it")
-    for change in sorted(known - unseen) if not args.only else ():
-        faults.append(f"{' '.join(change)}: mutations_known.txt has it, and a test sees it")
+            faults.append(f"{row.name} {file}:{line} {kind}: no test sees it")
     for row in rows.values() if not args.only else ():
         if not killers.get(row.name, set()) <= set(row.tests):
             faults.append(f"{row.name}: the tests that see it are \"{' '.join(sorted(killers.get(row.name, ())))}\"")
