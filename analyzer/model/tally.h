@@ -171,6 +171,7 @@ struct step_row {
     uint16_t ledger;
     uint64_t end_bytes, end_count;
     uint64_t peak_bytes;
+    uint64_t reserved_bytes;                 /* at its end; 0: the pool does not tell */
     uint64_t alloc_bytes, alloc_count;       /* since the step end before */
     uint64_t phase_peaks_bytes[PHASE_COUNT]; /* 0: the step had no such phase */
 };

@@ -200,6 +200,7 @@ static void ledgers_step_end(struct tally *tally, struct step *step)
                                  .end_bytes = ledger->live_bytes,
                                  .end_count = ledger->live_count,
                                  .peak_bytes = ledger->step_peak_bytes,
+                                 .reserved_bytes = ledger->reserved_bytes,
                                  .alloc_bytes = ledger->alloc_bytes - ledger->era_alloc_bytes,
                                  .alloc_count = ledger->alloc_count - ledger->era_alloc_count};
         memcpy(row->phase_peaks_bytes, ledger->phase_peaks_bytes, sizeof(row->phase_peaks_bytes));

@@ -8,6 +8,7 @@
 #include "leak_weight.h"
 #include "leak_words.h"
 #include "missing.h"
+#include "reserved_rise.h"
 #include "sentence.h"
 #include "survivor_answers.h"
 #include "thresholds.h"
@@ -342,6 +343,28 @@ bool doubt_find_unseen(const struct doubt_ground *ground, struct doubt *doubt)
     doubt->detail = translated(cause->meaning);
     doubt->to_do = translated(cause->what_to_do);
     return true;
+}
+
+/* The pool that reserved most without need, in steps that are judged. */
+bool doubt_find_fragments(const struct doubt_ground *ground, struct doubt *doubt)
+{
+    const struct question *question = ground->question;
+
+    for (uint16_t i = 0; i < tally_ledger_count(question->tally); i++) {
+        struct judged_steps steps =
+            growth_steps_of(question, tally_ledger_at(question->tally, i)->process);
+        struct reserved_rise rise = {.bytes = 0};
+
+        if (steps.last - steps.warm_up >= growth_steps_needed(question))
+            rise = reserved_rise_of(question, i, steps.warm_up + 1, steps.last);
+        if (rise.bytes <= doubt->bytes)
+            continue;
+        doubt->process = steps.process;
+        doubt->ledger = i;
+        doubt->bytes = rise.bytes;
+        doubt->count = rise.steps;
+    }
+    return doubt->bytes > 0;
 }
 
 /* Most of the time was a loop that ended before the process did, and much of it stays. */
