@@ -4,7 +4,7 @@
 analyzer that names pools, and a place in docs/pools.md.
 
 And each table of hooks is known to dlsym and to the test that calls every line; the families of devices are
-the same in the table, the help, the man page and pytest.
+the same in the table, the help, the man page and pytest. Which ledger lies in which is asked in one place.
 
 usage: pools.py PROJECT_FOLDER
 """
@@ -41,6 +41,12 @@ HIDDEN = re.compile(
     r"\brecord_(?:alloc|alloc_failed|free|pool_reserved|tensor_access)\(\s*(?:text_of\(\s*\"|\(struct text\))"
     r"|\bstruct text \w*pool\w* = \{"
 )
+
+
+# Which memory lies in which: in these files, and asked of analyses/sites/ledger_layers.h by all others.
+LAYERS = re.compile(r"\b(?:pool_lies_in|cut_up_count|ledger->is_reserved)\b|(?:->|\.)lies_in\b")
+LAYERS_FILES = {"pools.c", "pools.h", "tally.h", "tally_groups.c", "tally_layers.c", "ledger_layers.c",
+                "fragments.c", "oom.c", "segments_below.c"}
 
 
 def sources(folder):
@@ -82,6 +88,15 @@ def tables_missing(root):
                 yield f"tracer/hooks/symbol_lookup.c: programs that ask dlsym pass by {entries}"
 
 
+def layers_bypassed(root):
+    """Who decides anew which memory lies in which."""
+    for path in sources(root / "analyzer"):
+        text = without_comments(path.read_text())
+        for number, line in enumerate(text.splitlines(), 1):
+            if path.name not in LAYERS_FILES and LAYERS.search(line):
+                yield f"{path.relative_to(root)}:{number}: which memory lies in which is asked of ledger_layers.h"
+
+
 def main():
     root = pathlib.Path(sys.argv[1])
     table = root / "analyzer/model/pools.def"
@@ -91,6 +106,7 @@ def main():
 
     wrong.extend(families_missing(root))
     wrong.extend(tables_missing(root))
+    wrong.extend(layers_bypassed(root))
 
     for path in sources(root / "tracer"):
         text = without_comments(path.read_text())

@@ -17,17 +17,20 @@ struct warm_up {
     uint32_t steps, first_sites; /* that allocate in the first step */
     uint32_t new_sites, until;   /* in each of the others up to this one */
     uint32_t warm_up;
+    uint32_t paused; /* the first steps, which are none */
 };
 
 static const struct warm_up warm_ups[] = {
-    {"two steps are warm-up", 30, 10, 0, 1, 2},
-    {"so are more that bring several new sites", 30, 10, 2, 6, 6},
-    {"one new site is no warm-up", 30, 10, 1, 6, 2},
-    {"nor are few of many", 30, 300, 3, 3, 2},
-    {"a third of the steps is left at most", 30, 10, 2, 20, 10},
-    {"of seven steps five are judged", 7, 10, 0, 1, 2},
-    {"of six as well", 6, 10, 0, 1, 1},
-    {"and all of five", 5, 10, 0, 1, 0},
+    {"two steps are warm-up", 30, 10, 0, 1, 2, 0},
+    {"so are more that bring several new sites", 30, 10, 2, 6, 6, 0},
+    {"one new site is no warm-up", 30, 10, 1, 6, 2, 0},
+    {"nor are few of many", 30, 300, 3, 3, 2, 0},
+    {"a third of the steps is left at most", 30, 10, 2, 20, 10, 0},
+    {"of seven steps five are judged", 7, 10, 0, 1, 2, 0},
+    {"of six as well", 6, 10, 0, 1, 1, 0},
+    {"and all of five", 5, 10, 0, 1, 0, 0},
+    {"after two in a pause none is left", 30, 10, 0, 1, 0, 2},
+    {"after one there are two more", 30, 10, 0, 1, 2, 1},
 };
 
 static void allocate_at_new_sites(uint32_t count)
@@ -46,6 +49,9 @@ static void warm_up_ends(void **state)
 
     setup(state);
     for (uint32_t step = 1; step <= row->steps; step++) {
+        if (step <= row->paused + 1)
+            event_list_add(
+                &list, (struct event){.kind = EVENT_PAUSE, .value = step <= row->paused ? 1 : 0});
         event_list_step(&list, EVENT_STEP_BEGIN, step);
         allocate_at_new_sites(step == 1            ? row->first_sites
                               : step <= row->until ? row->new_sites
