@@ -242,7 +242,8 @@ void analyse_stacks(const struct question *question, struct report *report)
     if (!has_stacks(question))
         report_note(report, 0, "the recording has no call stacks: a site is the place of one call");
     for (size_t i = 0; i < count && i < detailed_ledgers; i++) {
-        if (!tally_ledger_at(question->tally, order[i])->alloc_count)
+        if (!tally_ledger_at(question->tally, order[i])->alloc_count ||
+            !ledger_is_detailed(question->tally, order[0], order[i]))
             continue;
         add_tree(question, report, order[i], false, i == 0);
         add_tree(question, report, order[i], true, false);

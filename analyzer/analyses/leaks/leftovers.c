@@ -9,6 +9,7 @@
 
 #include "labels.h"
 #include "leak_analyses.h"
+#include "ledger_layers.h"
 #include "origins.h"
 
 struct leftover {
@@ -88,7 +89,7 @@ static bool outlived_a_step(const struct tally *tally, uint32_t group)
 {
     const struct group_past *past = tally_past_at(tally, group);
 
-    return past->left_steps || past->freed_age_at_end;
+    return (past->left_steps || past->freed_age_at_end) && group_is_own(tally, group);
 }
 
 void analyse_leftovers(const struct question *question, struct report *report)

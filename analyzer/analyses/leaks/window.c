@@ -367,7 +367,7 @@ static void with_remaining(const struct question *question, struct report *repor
     struct remaining *rows;
     size_t count;
 
-    if (!origins_init(&origins, question, ORIGINS_BY_SITE)) {
+    if (!origins_init_of(&origins, question, ORIGINS_BY_SITE, group_is_own)) {
         report_note(report, 0, "window: not enough memory to list sites");
         report_outcome(report, REPORT_NO_DATA);
         return;

@@ -143,7 +143,7 @@ static bool search_init(struct search *search)
             (unsigned __int128)figures.seen_peak_bytes * (100 - question->margin_percent);
         struct region *region = &search->regions[search->count];
 
-        if (!figures.seen_peak_bytes)
+        if (!figures.seen_peak_bytes || !ledger_is_detailed(question->tally, order[0], order[i]))
             continue;
         region->ledger = order[i];
         region->peak_bytes = figures.seen_peak_bytes;

@@ -8,10 +8,12 @@
 #include "holders.h"
 #include "labels.h"
 #include "ledger_figures.h"
+#include "ledger_layers.h"
 #include "ledger_order.h"
 #include "missing.h"
 #include "origins.h"
 #include "peak_analyses.h"
+#include "sentence.h"
 
 enum { detailed_ledgers = 3 };
 
@@ -89,6 +91,10 @@ static void add_peaks(const struct question *question, struct report *report, co
             {"counted_peak_bytes", "as the pool counts",
              figures.is_counted ? value_bytes(figures.peak_bytes) : value_none()},
             {"peak_bytes", "peak", value_bytes(ledger->peak_bytes)},
+            {"outside_bytes", "outside of pools",
+             ledger_is_reserved(ledger)
+                 ? value_bytes(ledger_outside_peak(question->tally, order[i]))
+                 : value_none()},
             {"peak_count", "blocks", value_count(ledger->peak_count)},
             {"peak_ns", "at", value_time(ledger->peak_time_ns)},
             {"peak_step", "step",
@@ -96,7 +102,10 @@ static void add_peaks(const struct question *question, struct report *report, co
                  ? value_step(step_number(question->tally, ledger->process, ledger->peak_step))
                  : value_none()},
             {"phase", "phase", value_name(question, ledger->peak_phase)},
-            {"site", "made by", value_who(question, texts, cause_of(question, ledger))},
+            {"site", "made by",
+             group_is_reserved(question, ledger->peak_group)
+                 ? value_unknown(translated("(a pool above)"))
+                 : value_who(question, texts, cause_of(question, ledger))},
         };
 
         if (ledger->alloc_count)
@@ -196,7 +205,11 @@ void analyse_peak(const struct question *question, struct report *report)
         report_verdict(report, RANK_PEAK, "%s", no_blocks_sentence(question, report_arena(report)));
     add_peaks(question, report, order, count);
     for (size_t i = 0; holders && i < count && i < detailed_ledgers; i++) {
-        size_t found = holders_of(&origins, order[i], held_at_peak, question, holders);
+        size_t found;
+
+        if (!ledger_is_detailed(question->tally, order[0], order[i]))
+            continue;
+        found = holders_of(&origins, order[i], held_at_peak, question, holders);
 
         if (i == 0 && found)
             say_peak(question, report, order[0], holders, found);

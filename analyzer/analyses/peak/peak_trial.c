@@ -106,7 +106,7 @@ static bool choose(struct trial_curves *running)
 
     running->trial_of_group = calloc(tally_group_count(question->tally) + 1, 1);
     if (!order || !running->trial_of_group ||
-        !origins_init(&trials->origins, question, ORIGINS_BY_OPERATOR)) {
+        !origins_init_of(&trials->origins, question, ORIGINS_BY_OPERATOR, group_is_in_peak)) {
         free(order);
         return false;
     }

@@ -5,6 +5,7 @@
 #include "hash.h"
 #include "hash_index.h"
 #include "leak_words.h"
+#include "ledger_layers.h"
 #include "rank_gather_parts.h"
 
 enum { SITE_SHARE = 1000 };
@@ -95,7 +96,7 @@ static void gather_judged_sites(struct gathering *gathering, const struct judged
     struct judged_names names;
     struct origins origins;
 
-    if (!origins_init(&origins, gathering->question, ORIGINS_BY_SITE)) {
+    if (!origins_init_of(&origins, gathering->question, ORIGINS_BY_SITE, group_is_own)) {
         gathering->summary->has_failed = true;
         return;
     }

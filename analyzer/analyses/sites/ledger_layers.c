@@ -37,6 +37,11 @@ bool group_is_reserved(const struct question *question, size_t group)
     return is_reserved(question->tally, question_ledgers(question), group);
 }
 
+bool group_is_own(const struct tally *tally, uint32_t group)
+{
+    return !is_reserved(tally, tally, group);
+}
+
 bool ledger_is_judged(const struct ledger *ledger)
 {
     return ledger_is_memory(ledger) || ledger->kind == LEDGER_VIEW;
@@ -45,7 +50,7 @@ bool ledger_is_judged(const struct ledger *ledger)
 bool group_is_judged(const struct tally *tally, uint32_t group)
 {
     return ledger_is_judged(tally_ledger_at(tally, tally_group_at(tally, group)->ledger)) &&
-           !tally_detail_at(tally, group)->is_older && !is_reserved(tally, tally, group);
+           !tally_detail_at(tally, group)->is_older && group_is_own(tally, group);
 }
 
 uint64_t ledger_outside_peak(const struct tally *tally, uint16_t ledger)

@@ -33,6 +33,9 @@ bool ledger_is_judged(const struct ledger *ledger);
 /* The same, no reserved memory, and made in the recorded time: as a filter of origins. */
 bool group_is_judged(const struct tally *tally, uint32_t group);
 
+/* The opposite, of sums that are whole: as a filter of origins. */
+bool group_is_own(const struct tally *tally, uint32_t group);
+
 /* Of a ledger, what is outside of the pools above it, when it was highest: all, if there is none.
  */
 uint64_t ledger_outside_peak(const struct tally *tally, uint16_t ledger);

@@ -68,7 +68,13 @@ uint16_t *ledger_order(const struct tally *tally, size_t *count)
 
 bool ledger_matters(const struct tally *tally, uint16_t first, uint16_t ledger)
 {
-    uint64_t peak_bytes = tally_ledger_at(tally, ledger)->peak_bytes;
+    uint64_t peak_bytes = ledger_outside_peak(tally, ledger);
 
     return peak_bytes && peak_bytes >= tally_ledger_at(tally, first)->peak_bytes / 100;
+}
+
+bool ledger_is_detailed(const struct tally *tally, uint16_t first, uint16_t ledger)
+{
+    return !ledger_is_reserved(tally_ledger_at(tally, ledger)) ||
+           ledger_matters(tally, first, ledger);
 }

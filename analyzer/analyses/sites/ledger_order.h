@@ -14,5 +14,7 @@ uint16_t *ledger_order(const struct tally *tally, size_t *count);
 
 /* Whether a ledger is high enough to be shown in detail beside the first of the order. */
 bool ledger_matters(const struct tally *tally, uint16_t first, uint16_t ledger);
+/* Whether its holders are listed: of reserved memory, only what matters is outside of its pools. */
+bool ledger_is_detailed(const struct tally *tally, uint16_t first, uint16_t ledger);
 
 #endif

@@ -263,7 +263,7 @@ bool origins_init(struct origins *origins, const struct question *question, enum
 
 bool group_is_in_peak(const struct tally *tally, uint32_t group)
 {
-    return group_at_peak(tally, group).count > 0;
+    return group_at_peak(tally, group).count > 0 && group_is_own(tally, group);
 }
 
 bool group_is_in_steps(const struct tally *tally, uint32_t group)
