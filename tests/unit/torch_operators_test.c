@@ -79,6 +79,19 @@ static void frames_of_torch_and_scripts_are_none(void **state)
     last_begins_with("Optimizer.step");
 }
 
+static void steps_of_a_profiler_are_steps(void **state)
+{
+    (void)state;
+    double_reset();
+    fake_torch_run(USER, "ProfilerStep#0", "", NULL);
+    fake_torch_run(USER, "ProfilerStep#12", "", NULL);
+    fake_torch_run(USER, "ProfilerStep#", "", NULL);
+    fake_torch_run(USER, "ProfilerStep#of mine", "", NULL);
+    assert_int_equal(double_count_of(MT_RECORD_step_begin), 2);
+    assert_int_equal(double_last(MT_RECORD_step_begin)->size_bytes, MT_RANGE_PROFILER);
+    assert_int_equal(double_count_of(MT_RECORD_operator_begin), 4);
+}
+
 static void run_operators(int count)
 {
     for (int i = 0; i < count; i++)
@@ -129,6 +142,7 @@ int main(void)
         cmocka_unit_test(operators_are_recorded_when_torch_has_come),
         cmocka_unit_test(names_of_any_length_are_safe),
         cmocka_unit_test(frames_of_torch_and_scripts_are_none),
+        cmocka_unit_test(steps_of_a_profiler_are_steps),
         cmocka_unit_test(the_interpreter_is_asked_ever_less_until_it_is_ready),
         cmocka_unit_test(the_dispatcher_is_left_to_the_interpreter),
     };

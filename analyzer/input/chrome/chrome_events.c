@@ -13,6 +13,7 @@
 
 #include <yajl/yajl_parse.h>
 
+#include "leaktide/profiler_step.h"
 #include "list.h"
 #include "sentence.h"
 
@@ -338,9 +339,11 @@ static bool is(const unsigned char *bytes, size_t size_bytes, const char *word)
 
 static void take_name(struct parser *parser, const unsigned char *bytes, size_t size_bytes)
 {
+    uint64_t number;
+
     parser->is_memory = is(bytes, size_bytes, "[memory]");
     parser->is_failed = is(bytes, size_bytes, "[OutOfMemory]");
-    parser->is_step = size_bytes > 13 && memcmp(bytes, "ProfilerStep#", 13) == 0;
+    parser->is_step = mt_profiler_step((const char *)bytes, size_bytes, &number);
     if (!parser->is_memory && !parser->is_failed)
         parser->name = model_text(parser->events->model, (const char *)bytes,
                                   size_bytes < name_most_bytes ? size_bytes : name_most_bytes);

@@ -32,7 +32,7 @@ struct chrome_record {
     uint8_t device_type; /* 0 CPU, 1 CUDA, 20 NPU */
     uint8_t kind;        /* enum chrome_kind */
     bool is_free, has_address;
-    bool is_step; /* ProfilerStep# */
+    bool is_step; /* mt_profiler_step() */
 };
 
 struct chrome_events {
