@@ -118,9 +118,18 @@ static void the_interpreter_is_asked_ever_less_until_it_is_ready(void **state)
     fake_python.state = 2;
     assert_true(fake_python_run());
     before = fake_python.ask_count;
-    run_operators(200);
-    assert_int_equal(fake_python.ask_count, before);
+    for (int i = 0; i < 200; i++) { /* from then on it looks for weights, as seldom */
+        run_operators(1);
+        fake_python_run();
+    }
+    assert_int_equal(fake_python.ask_count, before + 8); /* at 1, 2, 4 ... 128 */
     assert_int_equal(fake_python.object_count, 0);
+    fake_python.state = -1; /* a look that fails is the last one */
+    run_operators(56);
+    assert_true(fake_python_run());
+    run_operators(2000);
+    assert_int_equal(fake_python.ask_count, before + 9);
+    fake_python.state = 2;
 }
 
 static void the_dispatcher_is_left_to_the_interpreter(void **state)

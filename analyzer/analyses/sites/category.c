@@ -54,12 +54,12 @@ static const struct {
     const char *word;
     enum category category;
 } words[] = {
-    {"optimizer", CATEGORY_OPTIMIZER},    {"gradient", CATEGORY_GRADIENTS},
-    {"weight", CATEGORY_WEIGHTS},         {"parameter", CATEGORY_WEIGHTS},
-    {"activation", CATEGORY_ACTIVATIONS}, {"kv_cache", CATEGORY_KV_CACHE},
-    {"kvcache", CATEGORY_KV_CACHE},       {"workspace", CATEGORY_WORKSPACE},
-    {"hccl", CATEGORY_COMMUNICATION},     {"nccl", CATEGORY_COMMUNICATION},
-    {"hccp", CATEGORY_COMMUNICATION},
+    {"optimizer", CATEGORY_OPTIMIZER}, {"gradient", CATEGORY_GRADIENTS},
+    {"weight", CATEGORY_WEIGHTS},      {"parameter", CATEGORY_WEIGHTS},
+    {"@buffer", CATEGORY_WEIGHTS},     {"activation", CATEGORY_ACTIVATIONS},
+    {"kv_cache", CATEGORY_KV_CACHE},   {"kvcache", CATEGORY_KV_CACHE},
+    {"workspace", CATEGORY_WORKSPACE}, {"hccl", CATEGORY_COMMUNICATION},
+    {"nccl", CATEGORY_COMMUNICATION},  {"hccp", CATEGORY_COMMUNICATION},
 };
 
 static enum category category_of_name(const char *name)
