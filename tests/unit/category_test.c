@@ -167,6 +167,24 @@ static void functions_say_what_they_make(void **state)
     expect_rows(names, 2);
 }
 
+/* A state of an allocator is older than its recording, and has stacks all the same. */
+static void functions_tell_of_what_is_older_than_the_recording_too(void **state)
+{
+    static const char *const names[] = {"weights", "activations", "kv cache",
+                                        "older than the recording"};
+    static const char *const makers[] = {"LinearBase.create_weights", "Model.forward",
+                                         "CacheEngine._allocate_kv_cache", "helper"};
+
+    (void)state;
+    for (uint64_t i = 0; i < 4; i++)
+        take("torch",
+             (struct event){
+                 .address = (1 + 100 * i) * MIB, .value = 16 * MIB, .flags = EVENT_IS_OLDER},
+             makers[i]);
+    ask();
+    expect_rows(names, 4);
+}
+
 /* What is pinned for batches is no tensor of a model. */
 static void lives_in_memory_that_a_runtime_pins_are_not(void **state)
 {
@@ -279,6 +297,7 @@ int main(void)
         CATEGORY_TEST(without_an_optimizer_nothing_is_its_state),
         CATEGORY_TEST(a_role_that_owners_tell_is_not_guessed_of_others),
         CATEGORY_TEST(functions_say_what_they_make),
+        CATEGORY_TEST(functions_tell_of_what_is_older_than_the_recording_too),
         CATEGORY_TEST(lives_in_memory_that_a_runtime_pins_are_not),
         CATEGORY_TEST(lives_in_the_pool_of_the_driver_are_not),
         CATEGORY_TEST(lives_in_the_heap_of_a_program_are_not),

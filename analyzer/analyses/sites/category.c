@@ -102,6 +102,7 @@ static const struct {
     {"WorkspaceAllocator", "", CATEGORY_WORKSPACE},
     {"empty_workspace", "", CATEGORY_WORKSPACE},
     {"allocate_workspace", "", CATEGORY_WORKSPACE},
+    {"create_weights", "", CATEGORY_WEIGHTS},
     /* vLLM and what is built on it, SGLang, transformers. Classes are there from Python 3.11 on. */
     {"allocate_kv_cache", "", CATEGORY_KV_CACHE},
     {"KVCacheManager.", "", CATEGORY_KV_CACHE},
@@ -124,10 +125,11 @@ static enum category category_of_maker(const struct symbol_frame *frame)
     return CATEGORY_UNKNOWN;
 }
 
+/* A method of one, or code of its file; what builds model and optimizer is neither. */
 static bool is_of_optimizer(const struct symbol_frame *frame)
 {
     return strstr(frame->file, "/optim/") || strstr(frame->file, "/optimizer") ||
-           strcasestr(frame->function, "optimizer");
+           strcasestr(frame->function, "optimizer.") || strcasestr(frame->function, "optimizer::");
 }
 
 /* What its frames say; they are named only of what weighs something at the peak. */
@@ -300,6 +302,19 @@ static struct category_guess guess_tensors(const struct question *question,
                                    false};
 }
 
+static struct category_guess guess_without_lives(const struct question *question, size_t group,
+                                                 const struct group_detail *detail,
+                                                 bool has_tensors)
+{
+    struct category_guess guess = has_tensors
+                                      ? guess_by_callers(question, group, detail)
+                                      : (struct category_guess){.category = CATEGORY_UNKNOWN};
+
+    return guess.category == CATEGORY_UNKNOWN && detail->is_older
+               ? (struct category_guess){CATEGORY_OLDER, SURE, false}
+               : guess;
+}
+
 struct category_guess category_of(const struct question *question, size_t group)
 {
     const struct group_detail *detail = tally_detail_at(question->tally, group);
@@ -315,13 +330,10 @@ struct category_guess category_of(const struct question *question, size_t group)
                        : (struct makers_said){.category = CATEGORY_UNKNOWN};
     if (told.category != CATEGORY_UNKNOWN)
         return (struct category_guess){told.category, SURE, true};
-    if (steps < STEPS_LEAST && detail->is_older)
-        return (struct category_guess){CATEGORY_OLDER, SURE, false};
-    if (!has_tensors)
-        return steps < STEPS_LEAST ? (struct category_guess){CATEGORY_UNKNOWN, 0, false}
-                                   : guess_segments(detail, tally_past_at(question->tally, group));
     if (steps < STEPS_LEAST)
-        return guess_by_callers(question, group, detail);
+        return guess_without_lives(question, group, detail, has_tensors);
+    if (!has_tensors)
+        return guess_segments(detail, tally_past_at(question->tally, group));
     return guess_tensors(question, detail, tally_past_at(question->tally, group),
                          seen_of(question, detail, &told));
 }
