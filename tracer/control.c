@@ -10,6 +10,7 @@
 
 #include "call_stacks.h"
 #include "config.h"
+#include "control_file.h"
 #include "control_words.h"
 #include "device_counters.h"
 #include "guard.h"
@@ -225,4 +226,7 @@ void control_begin(void)
         wish = control_of_file(config->json, config->rank);
         choose_steps(&wish);
     }
+    if (config->control_file[0] &&
+        control_file_read(config->control_file, config->rank, &wish) == 0)
+        choose_steps(&wish);
 }

@@ -16,10 +16,13 @@
 
 #include "commands.h"
 #include "consumer_care.h"
+#include "control_file.h"
 #include "gate_recordings.h"
 #include "gate_results.h"
+#include "json_scan.h"
 #include "launch.h"
 #include "leaktide/analyzer.h"
+#include "leaktide/rings.h"
 #include "machine.h"
 #include "option_values.h"
 #include "outlet.h"
@@ -312,19 +315,82 @@ static uint64_t run_id_make(void)
     return run_id;
 }
 
-/* As the tracer reads the same options: the last one counts. */
+/*
+ * As the tracer reads the same options: the last one counts; a backslash takes the next character
+ * as it is. False: there is none, or it has no room.
+ */
+static bool last_value(const char *text, const char *name, char *value, size_t value_bytes)
+{
+    bool is_found = false;
+
+    while ((text = strstr(text, name))) {
+        size_t length = 0;
+
+        for (text += strlen(name); *text && !strchr(" \t\n", *text); text++) {
+            text += *text == '\\' && text[1];
+            if (length < value_bytes)
+                value[length++] = *text;
+        }
+        is_found = length < value_bytes;
+        if (is_found)
+            value[length] = 0;
+    }
+    return is_found;
+}
+
 static uint64_t ring_bytes_of(const char *text)
 {
-    static const char name[] = "--ring-size=";
     uint64_t bytes = OPTION_RING_BYTES_USUAL;
     char word[32];
 
-    for (; (text = strstr(text, name)); text++) {
-        snprintf(word, sizeof(word), "%.*s", (int)strcspn(text + strlen(name), " \t\n"),
-                 text + strlen(name));
+    if (last_value(text, "--ring-size=", word, sizeof(word)))
         values_read_ring(word, &bytes);
-    }
     return bytes;
+}
+
+/* Of the command line, else of the environment; false: none is named. */
+static bool control_file_named(const struct options *given, char *name, size_t name_bytes)
+{
+    const char *chosen = given->values[OPTION_CONTROL_FILE], *old = getenv("LEAKTIDE_OPTIONS");
+
+    if (chosen) {
+        snprintf(name, name_bytes, "%s", chosen);
+        return true;
+    }
+    return old && (last_value(old, "--control-file=", name, name_bytes) ||
+                   json_text(old, "control_file", name, name_bytes));
+}
+
+/* The same file wherever the program goes; found bad before hours of recording, not after them. */
+static enum mt_result control_file_settle(struct options *given, char *path, size_t path_bytes,
+                                          struct mt_error *error)
+{
+    char name[PATH_MAX], folder[PATH_MAX], full[2 * PATH_MAX];
+    struct control_change change;
+    int why;
+
+    if (!control_file_named(given, name, sizeof(name)))
+        return MT_OK;
+    if (name[0] == '/' || !getcwd(folder, sizeof(folder)))
+        snprintf(full, sizeof(full), "%s", name);
+    else
+        snprintf(full, sizeof(full), "%s/%s", folder, name);
+    if (strlen(full) >= path_bytes)
+        return mt_error_set(error, MT_USAGE,
+                            "--control-file: longer than %zu bytes, its folder included: %s",
+                            path_bytes - 1, full);
+    strcpy(path, full);
+    given->values[OPTION_CONTROL_FILE] = path;
+    why = control_file_read(path, -1, &change);
+    if (why == 0 || why == ENODATA)
+        return MT_OK;
+    if (why == EINVAL)
+        return mt_error_set(error, MT_USAGE, "--control-file: %s is not a JSON object", path);
+    if (why != ENOENT)
+        return mt_error_set(error, MT_USAGE, "--control-file: %s: %s", path, strerror(why));
+    if (!given->values[OPTION_QUIET])
+        tell("%s is not there yet: all is recorded until it is", path);
+    return MT_OK;
 }
 
 /* A file beside the command, in an installation, a wheel (libexec) or the build tree. */
@@ -632,7 +698,8 @@ static enum mt_result policy_check(const struct options *given, struct mt_error 
 
 static int run(const struct command *command, const struct options *given)
 {
-    char folder[PATH_MAX], tracer[PATH_MAX];
+    char folder[PATH_MAX], tracer[PATH_MAX], control[MT_RINGS_CONTROL_FILE];
+    struct options settled = *given;
     struct mt_error error;
     enum mt_result result;
 
@@ -643,13 +710,15 @@ static int run(const struct command *command, const struct options *given)
     if (result == MT_OK)
         result = policy_check(given, &error);
     if (result == MT_OK)
+        result = control_file_settle(&settled, control, sizeof(control), &error);
+    if (result == MT_OK)
         result = tracer_find(tracer, sizeof(tracer), &error);
     if (result == MT_OK)
         result = run_folder_make(given->values[OPTION_OUTPUT_PATH], given->operands[0], folder,
                                  sizeof(folder), &error);
     if (result != MT_OK)
         return complain(EXIT_USAGE, "%s", error.message);
-    return record(given, tracer, folder);
+    return record(&settled, tracer, folder);
 }
 
 const struct command command_run = {

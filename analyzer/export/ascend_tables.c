@@ -15,6 +15,7 @@
 #include "ascend_csv_writer.h"
 #include "ascend_trace_view.h"
 #include "database_writer.h"
+#include "leaktide/profiler_step.h"
 #include "outlet.h"
 
 enum { sql_most_bytes = 256, PROFILER_STEP_MOST = 40 };
@@ -365,7 +366,7 @@ enum mt_result ascend_put_step(struct ascend_tables *tables, uint64_t number, ui
     insert_number(tables->step, (int64_t)begin_ns);
     insert_number(tables->step, (int64_t)end_ns);
     result = database_insert_row(tables->step, error);
-    snprintf(name, sizeof(name), "ProfilerStep#%" PRIu64, number);
+    snprintf(name, sizeof(name), MT_PROFILER_STEP "%" PRIu64, number);
     if (result != MT_OK)
         return result;
     return ascend_put_operator(tables, name, begin_ns, end_ns, tables->profile.process_id, error);

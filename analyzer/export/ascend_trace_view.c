@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "leaktide/profiler_step.h"
 #include "outlet.h"
 
 struct trace_view {
@@ -47,9 +48,9 @@ static enum mt_result put_step(void *context, const struct database_row *row,
     if (!view->file && begin(view, error) != MT_OK)
         return MT_USAGE;
     outlet_format(view->out,
-                  ",\n{\"ph\": \"X\", \"name\": \"ProfilerStep#%" PRId64 "\", \"pid\": %" PRIu64
-                  ", \"tid\": %" PRIu64 ", \"ts\": \"%" PRIu64 ".%03" PRIu64 "\", \"dur\": %" PRIu64
-                  ".%03" PRIu64 ", \"cat\": \"cpu_op\", \"args\": {}}",
+                  ",\n{\"ph\": \"X\", \"name\": \"" MT_PROFILER_STEP "%" PRId64
+                  "\", \"pid\": %" PRIu64 ", \"tid\": %" PRIu64 ", \"ts\": \"%" PRIu64 ".%03" PRIu64
+                  "\", \"dur\": %" PRIu64 ".%03" PRIu64 ", \"cat\": \"cpu_op\", \"args\": {}}",
                   row_number(row, NUMBER), view->process_id, view->process_id, begin_ns / 1000,
                   begin_ns % 1000, duration_ns / 1000, duration_ns % 1000);
     return MT_OK;

@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "leaktide/profiler_step.h"
 #include "list.h"
 #include "lives.h"
 
@@ -77,7 +78,7 @@ static void take_step(struct annotations *annotations, const struct event *event
         return;
     if (is_start)
         annotations->step = event->value;
-    snprintf(name, sizeof(name), "ProfilerStep#%" PRIu64, annotations->step);
+    snprintf(name, sizeof(name), MT_PROFILER_STEP "%" PRIu64, annotations->step);
     put_annotation(annotations, event, is_start, name);
 }
 

@@ -15,18 +15,19 @@
     "drop the last reference in the step that makes it: a list or cache that only grows, an "      \
     "attribute, or the graph of a loss that is kept (.item(), .detach())"
 
-/* In the column `lies in`. */
+/* In the columns `lies in` and `peer`. */
 enum { POOL_NOTHING = POOL_COUNT, POOL_SOMETHING = POOL_OTHER };
 
 static const struct pool pools[POOL_COUNT] = {
     [POOL_OTHER] = {.name = "", .title = "", .release = FREE_AS_ALLOCATED},
-#define POOL(id, name, family, role, lies_in, allocator, title, owner, type, release)              \
+#define POOL(id, name, family, role, lies_in, peer, allocator, title, owner, type, release)        \
     [POOL_##id] = {POOL_##id,                                                                      \
                    name,                                                                           \
                    FAMILY_##family,                                                                \
                    POOL_ROLE_##role,                                                               \
                    (int)POOL_##lies_in == (int)POOL_NOTHING ? POOL_##id                            \
                                                             : (enum pool_id)POOL_##lies_in,        \
+                   (int)POOL_##peer == (int)POOL_NOTHING ? POOL_##id : (enum pool_id)POOL_##peer,  \
                    POOL_ALLOCATOR_##allocator,                                                     \
                    title,                                                                          \
                    owner,                                                                          \
@@ -91,6 +92,11 @@ bool pool_lies_in(const struct pool *inner, const struct pool *outer)
             return true;
     }
     return inner->lies_in == POOL_OTHER && pool_is_of_device(outer);
+}
+
+bool pool_is_peer(const struct pool *a, const struct pool *b)
+{
+    return a->id != POOL_OTHER && a->family != b->family && a->peer == b->peer;
 }
 
 const char *device_family_name(enum device_family family)

@@ -54,6 +54,7 @@ struct pool {
     enum device_family family;
     enum pool_role role;
     enum pool_id lies_in; /* itself: in no other; POOL_OTHER: in one that nobody knows */
+    enum pool_id peer;    /* on a GPU; itself: it is that pool, or there is none */
     enum pool_allocator allocator;
     const char *title;        /* "" for POOL_OTHER */
     const char *owner;        /* NULL: the name */
@@ -77,6 +78,9 @@ size_t pool_stem_bytes(const struct pool *pool);
 /* Whether blocks of `outer` are cut up for `inner`, directly or over others between them. A pool of
  * which nobody knows what it lies in may lie in any of a driver or a runtime. Never in itself. */
 bool pool_lies_in(const struct pool *inner, const struct pool *outer);
+
+/* Whether the two have one place on devices of different families: "torch" and "pta". */
+bool pool_is_peer(const struct pool *a, const struct pool *b);
 
 /* Whether it hands out memory of a device as the device has it: a driver's or a runtime's. */
 bool pool_is_of_device(const struct pool *pool);

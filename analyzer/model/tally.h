@@ -50,6 +50,9 @@ enum ledger_kind {
 };
 
 /* What a step is doing, by the names of its ranges and operators. */
+/* What owners say of tensors, as the tracer does by identity: "model@optimizer_state". */
+enum { TENSOR_IS_WEIGHT = 1, TENSOR_IS_GRADIENT = 2, TENSOR_IS_OPTIMIZER = 4 };
+
 enum step_phase { PHASE_OTHER, PHASE_FORWARD, PHASE_BACKWARD, PHASE_OPTIMIZER, PHASE_COUNT };
 
 struct ledger {
@@ -230,6 +233,8 @@ struct tally_process {
     uint32_t passed_step_count; /* more, that were not recorded whole */
     uint32_t epoch;             /* for cohort_at_step_end() of its groups */
     uint64_t live_count;        /* blocks alive at the end */
+    uint8_t phases_seen;        /* bits of enum step_phase */
+    uint8_t known_roles;        /* TENSOR_IS_...: some of its blocks have an owner that says so */
 };
 
 struct tally_counts {

@@ -257,11 +257,36 @@ static bool has_layers(const struct tally *tally, const struct ledger *ledger)
             ledger->kind == LEDGER_MAPPING);
 }
 
+/* A level of the owner's path, but the first, is a role. */
+static uint8_t role_of_owner(const char *owner)
+{
+    static const struct {
+        const char *level;
+        uint8_t role;
+    } roles[] = {
+        {"weight", TENSOR_IS_WEIGHT},
+        {"gradient", TENSOR_IS_GRADIENT},
+        {"optimizer_state", TENSOR_IS_OPTIMIZER},
+    };
+
+    while ((owner = strchr(owner, '@'))) {
+        size_t length = strcspn(++owner, "@");
+
+        for (size_t i = 0; i < sizeof(roles) / sizeof(roles[0]); i++)
+            if (strlen(roles[i].level) == length && strncmp(owner, roles[i].level, length) == 0)
+                return roles[i].role;
+    }
+    return 0;
+}
+
 static bool group_fill(struct tally *tally, struct group *group, struct group_detail *detail)
 {
     struct mt_place place = model_place_at(tally->model, detail->place);
 
     group->ledger = tally_ledger_for(tally, detail->process, detail->pool, detail->place);
+    if (detail->owner_text && detail->process < tally->process_count)
+        tally->processes[detail->process].known_roles |=
+            role_of_owner(model_text_at(tally->model, detail->owner_text));
     if (detail->operator_text)
         detail->operator_usage =
             usage_for(tally, USAGE_OPERATOR, group->ledger, detail->operator_text);

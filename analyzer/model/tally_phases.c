@@ -105,6 +105,8 @@ void tally_phase_set(struct tally *tally, enum step_phase phase)
         return;
     for (size_t i = tally->process_first_ledger; i < tally->ledger_count; i++)
         ledger_stretch_end(&tally->ledgers[i], tally->phase.now);
+    if (tally->process < tally->process_count)
+        tally->processes[tally->process].phases_seen |= (uint8_t)(1u << phase);
     if (tally->phase.now == PHASE_FORWARD && phase == PHASE_BACKWARD)
         forward_end(tally);
     tally->phase.now = phase;

@@ -156,6 +156,21 @@ static void eras_check(const struct tally *tally)
         MT_ASSERT(tally->era_firsts[i - 1] <= tally->era_firsts[i]);
 }
 
+/* What ledgers and groups know of their layers is the same. */
+static void layers_check(const struct tally *tally)
+{
+    uint64_t of_ledgers = 0, of_groups = 0;
+
+    for (size_t i = 0; i < tally->ledger_count; i++) {
+        MT_ASSERT(tally->ledgers[i].below <= tally->ledger_count);
+        of_ledgers += tally->ledgers[i].cut_up_count;
+    }
+    for (size_t i = 1; i < tally->group_count && tally->adds_up; i++)
+        of_groups += ((const struct group_detail *)table_at(&tally->details, i))->cut_up_count;
+    MT_ASSERT(of_ledgers == of_groups);
+    MT_ASSERT(!tally->open_step || !tally->is_paused);
+}
+
 void tally_rows_check(const struct tally *tally)
 {
     MT_ASSERT(tally->process_first_ledger <= tally->ledger_count);
@@ -169,4 +184,5 @@ void tally_rows_check(const struct tally *tally)
     failures_check(tally);
     threads_check(tally);
     waiting_check(tally);
+    layers_check(tally);
 }

@@ -57,6 +57,17 @@ static bool is_site_named(struct symbols *symbols, uint32_t site, const char *na
     return false;
 }
 
+/* "ProfilerStep#7" is one of those called ProfilerStep. */
+static bool is_text_named(const char *text, const char *name)
+{
+    size_t length = strlen(name);
+
+    if (strncmp(text, name, length) != 0)
+        return false;
+    text += length;
+    return !*text || (*text == '#' && text[1] && !text[1 + strspn(text + 1, "0123456789")]);
+}
+
 /* Sites whose name holds the name, texts that are it. */
 static enum mt_result find_named(struct stepping *stepping, const struct model *model,
                                  struct symbols *symbols, struct mt_error *error)
@@ -74,7 +85,7 @@ static enum mt_result find_named(struct stepping *stepping, const struct model *
     for (uint32_t i = 1; i < named->site_count; i++)
         is_any |= stepping->sites[i] = is_site_named(symbols, i, stepping->site_name);
     for (uint32_t i = 1; i < named->text_count; i++)
-        is_any |= stepping->texts[i] = strcmp(model_text_at(model, i), stepping->site_name) == 0;
+        is_any |= stepping->texts[i] = is_text_named(model_text_at(model, i), stepping->site_name);
     if (is_any)
         return MT_OK;
     return mt_error_of(error, "step_site",

@@ -129,7 +129,9 @@ struct mt_file_header {
 };
 
 /* The range of a step that ends when somebody says so: nobody knows before whether it is one. */
-#define MT_RANGE_TOLD UINT64_MAX
+#define MT_RANGE_TOLD     UINT64_MAX
+/* The same of a profiler's steps: it says that one has ended by beginning the next. */
+#define MT_RANGE_PROFILER (UINT64_MAX - 1)
 
 struct mt_chunk_header {
     uint32_t magic;

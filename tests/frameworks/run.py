@@ -61,6 +61,7 @@ class Story:
     leak: str = ""        # in the first sentence
     has_segments: bool = True  # each is a block of the pool below
     counts: dict = field(default_factory=dict)  # of blocks of other pools, all devices
+    held: dict = field(default_factory=dict)    # MiB of the framework's pool at its peak, by what for
     options: list = field(default_factory=list)
     environment: dict = field(default_factory=dict)
 
@@ -96,6 +97,8 @@ STORIES = {
                                          environment=expandable("PYTORCH_NPU_ALLOC_CONF")),
     "torch_npu 2.13, workspace": on_npu("workspace.py", has_segments=False, counts={"pta_workspace": 12},
                                         environment={"TASK_QUEUE_ENABLE": "2", "FAKE_NPU_WORKSPACE": str(16 << 20)}),
+    "torch_npu 2.13, inference": on_npu("inference.py", held={"weights": 8, "held_throughout": 16}),
+    "torch 2.14 on CUDA, inference": on_cuda("inference.py", held={"weights": 8, "held_throughout": 16, "workspace": 32}),
     "JAX 0.10.2": Loop("jax", "jax_loop.py", leak="remember (programs/jax_loop.py:16)"),
     "MindSpore 2.10.0": Loop("mindspore", "mindspore_loop.py", leak="remember (programs/mindspore_loop.py:24)"),
     "ONNX Runtime 1.32.0": Loop("onnxruntime", "onnxruntime_loop.py", leak="answer (programs/onnxruntime_loop.py:46)"),
@@ -239,6 +242,13 @@ def compare_host(story, ledgers, stats, result):
     result.check("%d memory events in order" % len(stats), is_there, True)
 
 
+def held_of(options, run, story, category):
+    answer = subprocess.run([options.leaktide, "breakdown", "--format=json", run], capture_output=True, text=True, check=True)
+    table, = [one for one in json.loads(answer.stdout)["tables"] if one["name"] == "categories"]
+    return sum(row["held_bytes"] for row in table["rows"]
+               if row["category"] == category and row["ledger"].startswith(story.pool + " ")) // (1 << 20)
+
+
 def tell(story_name, story, options, folders, fakes):
     result = Comparison(story_name)
     with tempfile.TemporaryDirectory() as scratch:
@@ -256,6 +266,8 @@ def tell(story_name, story, options, folders, fakes):
             ours = sum(ledger.allocs for (name, _), ledger in ledgers.items() if name == pool)
             result.check("blocks of %s" % pool, ours, count)
         result.check("frees of blocks nobody made", ledgers[story.pool, None].strays, 0)
+        for category, mib in story.held.items():
+            result.check("MiB of " + category, held_of(options, run, story, category), mib)
         if story.leak:
             first = next((line for line in said.splitlines() if line.startswith("leaktide: ")), "")
             result.check("first sentence", story.leak if "LEAK" in first and story.leak in first else first,

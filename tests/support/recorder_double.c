@@ -238,6 +238,12 @@ void record_step_end(uint64_t step)
     event_add(MT_RECORD_step_end, text_of(NULL))->address = step;
 }
 
+void record_profiler_step(uint64_t number)
+{
+    (void)number;
+    record_step_begin(MT_RANGE_PROFILER);
+}
+
 void record_tag_begin(struct text owner)
 {
     event_add(MT_RECORD_tag_begin, owner);

@@ -21,6 +21,7 @@ enum { STEPS = 6 };
 
 static struct event_list list;
 static struct report *report;
+static uint16_t place; /* where all is taken; 0: as the event says */
 
 static int setup(void **state)
 {
@@ -41,6 +42,8 @@ static void take(const char *pool, struct event event, const char *site)
 {
     event.kind = EVENT_ALLOC;
     event.pool = model_pool(list.model, event_list_text(&list, pool));
+    if (place)
+        event.place = place;
     event.site = event_list_site(&list, site);
     event_list_add(&list, event);
 }
@@ -53,14 +56,25 @@ static void drop(const char *pool, uint64_t address)
                                   .address = address});
 }
 
+static void optimizer(enum event_kind kind)
+{
+    event_list_add(
+        &list,
+        (struct event){.kind = kind, .text = event_list_text(&list, "optimizer"), .address = 7});
+}
+
 /* One life of each kind: made before all steps, in the first, for the next step, within a step. */
-static void train(const char *pool)
+static void train_with(const char *pool, bool has_optimizer)
 {
     take(pool, (struct event){.address = 1 * MIB, .value = 40 * MIB}, "load");
     for (uint64_t step = 1; step <= STEPS; step++) {
         event_list_step(&list, EVENT_STEP_BEGIN, step);
+        if (has_optimizer)
+            optimizer(EVENT_RANGE_BEGIN);
         if (step == 1)
             take(pool, (struct event){.address = 100 * MIB, .value = 8 * MIB}, "moments");
+        if (has_optimizer)
+            optimizer(EVENT_RANGE_END);
         if (step > 1)
             drop(pool, (200 + step - 1) * MIB);
         take(pool, (struct event){.address = (200 + step) * MIB, .value = 1 * MIB}, "backward");
@@ -68,6 +82,11 @@ static void train(const char *pool)
         drop(pool, 300 * MIB);
         event_list_step(&list, EVENT_STEP_END, step);
     }
+}
+
+static void train(const char *pool)
+{
+    train_with(pool, true);
 }
 
 static void ask(void)
@@ -95,6 +114,90 @@ static void lives_in_a_framework_pool_are_guessed_to_be_tensors(void **state)
     assert_string_equal(report_verdict_at(report, 0),
                         "At its peak, 40.0 MiB of the 51.0 MiB of pta device 0: probably weights "
                         "(75 % sure, by how long blocks live).");
+}
+
+/* As a service does, whose first turn makes what the others use. */
+static void without_an_optimizer_nothing_is_its_state(void **state)
+{
+    static const char *const names[] = {"weights", "gradients", "temporary", "kept from steps"};
+
+    (void)state;
+    train_with("pta", false);
+    ask();
+    expect_rows(names, 4);
+}
+
+static void take_owned(const char *owner, struct event event)
+{
+    uint32_t text = event_list_text(&list, owner);
+
+    event_list_add(&list, (struct event){.kind = EVENT_TAG_BEGIN, .text = text});
+    take("torch", event, "owned");
+    event_list_add(&list, (struct event){.kind = EVENT_TAG_END, .text = text});
+}
+
+/* Owners of tensors are told by identity: nothing else is one of them. */
+static void a_role_that_owners_tell_is_not_guessed_of_others(void **state)
+{
+    static const char *const names[] = {"weights",        "optimizer state", "gradients",
+                                        "temporary",      "kept from steps", "for several steps",
+                                        "held throughout"};
+
+    (void)state;
+    take_owned("model@weight", (struct event){.address = 400 * MIB, .value = 2 * MIB});
+    take_owned("model@gradient", (struct event){.address = 500 * MIB, .value = 2 * MIB});
+    take_owned("model@optimizer_state", (struct event){.address = 600 * MIB, .value = 2 * MIB});
+    train("torch");
+    ask();
+    expect_rows(names, 7);
+    for (size_t i = 0; i < 3; i++)
+        assert_int_equal(report_row_at(report, 0, i)[1].number, 2 * MIB);
+}
+
+static void functions_say_what_they_make(void **state)
+{
+    static const char *const names[] = {"kv cache", "workspace"};
+
+    (void)state;
+    take("torch", (struct event){.address = 1 * MIB, .value = 32 * MIB},
+         "at::cuda::getCUDABlasLtWorkspace");
+    take("torch", (struct event){.address = 100 * MIB, .value = 16 * MIB},
+         "CacheEngine._allocate_kv_cache");
+    ask();
+    expect_rows(names, 2);
+}
+
+/* A state of an allocator is older than its recording, and has stacks all the same. */
+static void functions_tell_of_what_is_older_than_the_recording_too(void **state)
+{
+    static const char *const names[] = {"weights", "activations", "kv cache",
+                                        "older than the recording"};
+    static const char *const makers[] = {"LinearBase.create_weights", "Model.forward",
+                                         "CacheEngine._allocate_kv_cache", "helper"};
+
+    (void)state;
+    for (uint64_t i = 0; i < 4; i++)
+        take("torch",
+             (struct event){
+                 .address = (1 + 100 * i) * MIB, .value = 16 * MIB, .flags = EVENT_IS_OLDER},
+             makers[i]);
+    ask();
+    expect_rows(names, 4);
+}
+
+/* What is pinned for batches is no tensor of a model. */
+static void lives_in_memory_that_a_runtime_pins_are_not(void **state)
+{
+    static const char *const names[] = {"temporary", "kept from steps", "for several steps",
+                                        "held throughout"};
+    const struct mt_place host = {.device = -1, .kind = MT_KIND_HOST, .module = -1};
+
+    (void)state;
+    place = model_place(list.model, host);
+    train("cudart_host");
+    place = 0;
+    ask();
+    expect_rows(names, 4);
 }
 
 /* The driver hands out what a runtime or a pool cuts up: the lives are those of its segments. */
@@ -191,6 +294,11 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         CATEGORY_TEST(lives_in_a_framework_pool_are_guessed_to_be_tensors),
+        CATEGORY_TEST(without_an_optimizer_nothing_is_its_state),
+        CATEGORY_TEST(a_role_that_owners_tell_is_not_guessed_of_others),
+        CATEGORY_TEST(functions_say_what_they_make),
+        CATEGORY_TEST(functions_tell_of_what_is_older_than_the_recording_too),
+        CATEGORY_TEST(lives_in_memory_that_a_runtime_pins_are_not),
         CATEGORY_TEST(lives_in_the_pool_of_the_driver_are_not),
         CATEGORY_TEST(lives_in_the_heap_of_a_program_are_not),
         CATEGORY_TEST(an_owner_says_it_of_any_pool),

@@ -132,6 +132,60 @@ static void devices_that_worked_are_known_once(void **state)
     trace_reading_release(&reading);
 }
 
+static const char *frame_text(const struct model *model, uint32_t stack, uint32_t depth)
+{
+    static char text[256];
+    const struct model_frame *frame;
+
+    while (depth-- && stack)
+        stack = model_stack_at(model, stack)->outer;
+    if (!stack)
+        return "";
+    frame = model_frame_at(model, model_stack_at(model, stack)->frame);
+    snprintf(text, sizeof(text), "%s:%u %s", model_text_at(model, frame->file), frame->line,
+             model_text_at(model, frame->function));
+    return text;
+}
+
+static uint32_t stack_of_alloc(const struct trace_reading *reading, size_t number)
+{
+    for (size_t i = 0; i < reading->count; i++)
+        if (reading->events[i].kind == EVENT_ALLOC &&
+            !(reading->events[i].flags & EVENT_IS_OLDER) && !number--)
+            return model_site_at(reading->model, reading->events[i].site)->stack;
+    fail_msg("so few allocations");
+    return 0;
+}
+
+static void functions_around_an_allocation_are_its_stack(void **state)
+{
+    static const char *const frames[] = {":0 <built-in method mm of type object",
+                                         ":0 nn.Module: Linear", "models/net.py:7 forward", ""};
+    struct trace_reading reading = read_fixture("stacks.json");
+    const char *again = MT_FIXTURES "/chrome/stacks.json";
+
+    (void)state;
+    assert_int_equal(reading.result, MT_OK);
+    for (uint32_t i = 0; i < 4; i++)
+        assert_string_equal(frame_text(reading.model, stack_of_alloc(&reading, 0), i), frames[i]);
+    assert_string_equal(frame_text(reading.model, stack_of_alloc(&reading, 1), 0), frames[2]);
+    assert_string_equal(frame_text(reading.model, stack_of_alloc(&reading, 1), 1), "");
+    assert_true(trace_reading_repeats(&reading, again));
+    trace_reading_release(&reading);
+}
+
+/* Who judges by stacks would take a call for a turn. */
+static void with_few_steps_operators_alone_tell_who_asked(void **state)
+{
+    struct trace_reading reading = read_fixture("steps_3_stacks.json");
+
+    (void)state;
+    for (size_t i = 0; i < reading.count; i++)
+        assert_int_equal(reading.events[i].site, 0);
+    assert_int_equal(trace_reading_note(&reading, "could tell turns"), 6);
+    trace_reading_release(&reading);
+}
+
 /* It has no address, as no refused request has one. */
 static void a_refused_request_has_its_own_size(void **state)
 {
@@ -269,6 +323,8 @@ int main(void)
         cmocka_unit_test(without_addresses_totals_are_samples),
         cmocka_unit_test(copies_on_a_device_are_no_steps),
         cmocka_unit_test(devices_that_worked_are_known_once),
+        cmocka_unit_test(functions_around_an_allocation_are_its_stack),
+        cmocka_unit_test(with_few_steps_operators_alone_tell_who_asked),
         cmocka_unit_test(a_refused_request_has_its_own_size),
         {.name = "the processor's block has no address",
          .test_func = what_lacks_a_number_that_others_have_is_missed,

@@ -77,6 +77,30 @@ static void pools_lie_in_those_below_them(void **state)
                          rows[i].lies_in);
 }
 
+static void pools_of_two_vendors_may_have_one_place(void **state)
+{
+    static const struct {
+        const char *a, *b;
+        bool is_peer;
+    } rows[] = {
+        {"torch", "pta", true},          {"torch", "mindspore", true},
+        {"cudart", "acl", true},         {"cuda", "hal", true},
+        {"cuda_host", "hal_host", true}, {"pta", "mindspore", false},
+        {"pta", "pta", false},           {"acl", "cuda", false},
+        {"torch", "acl", false},         {"torch_cpu", "pta", false},
+        {"hip", "pta", false},           {"hip", "tpu", false},
+        {"acl_virtual", "cuda", false},  {"opencl", "acl", false},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        const struct pool *a = pool_by_name(rows[i].a), *b = pool_by_name(rows[i].b);
+
+        assert_int_equal(pool_is_peer(a, b), rows[i].is_peer);
+        assert_int_equal(pool_is_peer(b, a), rows[i].is_peer);
+    }
+}
+
 static void a_pool_without_a_row_gets_neutral_advice(void **state)
 {
     (void)state;
@@ -161,6 +185,7 @@ int main(void)
         POOLS_TEST(every_row_is_found_by_its_name_and_lies_in_no_circle),
         POOLS_TEST(a_name_may_end_in_a_number),
         POOLS_TEST(pools_lie_in_those_below_them),
+        POOLS_TEST(pools_of_two_vendors_may_have_one_place),
         POOLS_TEST(a_pool_without_a_row_gets_neutral_advice),
         POOLS_TEST(a_budget_names_the_device_of_a_pool),
         POOLS_TEST(counters_of_a_device_name_its_family),

@@ -191,6 +191,35 @@ static void layers_do_not_hide_each_other(void **state)
     guard_leave(LAYER_RUNTIME);
 }
 
+static void steps_of_a_profiler_end_when_the_next_begins(void **state)
+{
+    (void)state;
+    assert_true(guard_enter(LAYER_MARKS));
+    for (uint64_t number = 0; number < 3; number++)
+        record_profiler_step(number);
+    assert_int_equal(recorder_newest_step(), 2); /* what comes after the last of them is none */
+    record_profiler_step(0);                     /* another profiler: the step goes on */
+    assert_int_equal(recorder_newest_step(), 2);
+    record_profiler_step(1);
+    assert_int_equal(recorder_newest_step(), 3);
+    assert_int_equal(recording_header()->told_steps, 3);
+    guard_leave(LAYER_MARKS);
+}
+
+static void a_program_that_marks_steps_needs_no_profilers(void **state)
+{
+    uint64_t marked;
+
+    (void)state;
+    assert_true(guard_enter(LAYER_MARKS));
+    marked = record_step_begin(0);
+    record_profiler_step(2);
+    assert_int_equal(recorder_newest_step(), marked);
+    record_step_end(marked);
+    assert_int_equal(recording_header()->told_steps, 3);
+    guard_leave(LAYER_MARKS);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -198,6 +227,8 @@ int main(void)
         cmocka_unit_test(a_ring_without_any_record_is_counted),
         cmocka_unit_test(a_layer_left_by_longjmp_opens_again),
         cmocka_unit_test(layers_do_not_hide_each_other),
+        cmocka_unit_test(steps_of_a_profiler_end_when_the_next_begins),
+        cmocka_unit_test(a_program_that_marks_steps_needs_no_profilers),
     };
     int failures;
 

@@ -79,6 +79,19 @@ static void frames_of_torch_and_scripts_are_none(void **state)
     last_begins_with("Optimizer.step");
 }
 
+static void steps_of_a_profiler_are_steps(void **state)
+{
+    (void)state;
+    double_reset();
+    fake_torch_run(USER, "ProfilerStep#0", "", NULL);
+    fake_torch_run(USER, "ProfilerStep#12", "", NULL);
+    fake_torch_run(USER, "ProfilerStep#", "", NULL);
+    fake_torch_run(USER, "ProfilerStep#of mine", "", NULL);
+    assert_int_equal(double_count_of(MT_RECORD_step_begin), 2);
+    assert_int_equal(double_last(MT_RECORD_step_begin)->size_bytes, MT_RANGE_PROFILER);
+    assert_int_equal(double_count_of(MT_RECORD_operator_begin), 4);
+}
+
 static void run_operators(int count)
 {
     for (int i = 0; i < count; i++)
@@ -105,9 +118,18 @@ static void the_interpreter_is_asked_ever_less_until_it_is_ready(void **state)
     fake_python.state = 2;
     assert_true(fake_python_run());
     before = fake_python.ask_count;
-    run_operators(200);
-    assert_int_equal(fake_python.ask_count, before);
+    for (int i = 0; i < 200; i++) { /* from then on it looks for weights, as seldom */
+        run_operators(1);
+        fake_python_run();
+    }
+    assert_int_equal(fake_python.ask_count, before + 8); /* at 1, 2, 4 ... 128 */
     assert_int_equal(fake_python.object_count, 0);
+    fake_python.state = -1; /* a look that fails is the last one */
+    run_operators(56);
+    assert_true(fake_python_run());
+    run_operators(2000);
+    assert_int_equal(fake_python.ask_count, before + 9);
+    fake_python.state = 2;
 }
 
 static void the_dispatcher_is_left_to_the_interpreter(void **state)
@@ -129,6 +151,7 @@ int main(void)
         cmocka_unit_test(operators_are_recorded_when_torch_has_come),
         cmocka_unit_test(names_of_any_length_are_safe),
         cmocka_unit_test(frames_of_torch_and_scripts_are_none),
+        cmocka_unit_test(steps_of_a_profiler_are_steps),
         cmocka_unit_test(the_interpreter_is_asked_ever_less_until_it_is_ready),
         cmocka_unit_test(the_dispatcher_is_left_to_the_interpreter),
     };

@@ -134,6 +134,12 @@ static bool set_python_objects(const char *value)
     return strcmp(value, "no") == 0 || strcmp(value, "yes") == 0;
 }
 
+static bool set_weights(const char *value)
+{
+    config.passes_weights = strcmp(value, "no") == 0;
+    return config.passes_weights || strcmp(value, "yes") == 0;
+}
+
 static bool set_collect_mode(const char *value)
 {
     config.waits_for_script = strcmp(value, "script") == 0;
@@ -189,6 +195,7 @@ static const struct option {
     {"--ring-size", set_ring, "expected " OPTION_RING_LIMITS},
     {"--follow-children", set_children, "expected yes or no"},
     {"--python-objects", set_python_objects, "expected yes or no"},
+    {"--weights", set_weights, "expected yes or no"},
     {"--run-id", set_run, "expected a hexadecimal number"},
     {"--call-stack", set_call_stack,
      "expected none, or c[:N], python[:N] with N up to 1000, and free"},
@@ -374,7 +381,7 @@ static const char *text_of_script(void)
     const char *preload = getenv("LD_PRELOAD");
 
     return preload && strstr(preload, "/libleaks_ascend_hal_hook.so")
-               ? "--collect-mode=script --call-stack=c,python"
+               ? "--collect-mode=script --call-stack=c,python --weights=no"
                : NULL;
 }
 

@@ -28,6 +28,7 @@ struct config {
     bool has_host_stacks;   /* --call-stack is given: the host heap has stacks too */
     bool records_python;    /* objects of Python: wanted, and there are stacks for them */
     bool wants_python;      /* --python-objects (default) */
+    bool passes_weights;    /* --weights=no: those alone that an optimizer knows, as msmemscope */
     bool has_free_stacks;   /* --call-stack has free */
     uint32_t stack_frames;  /* --call-stack=c:N, default all of them; 0 = no call stacks */
     uint32_t python_frames; /* --call-stack=python:N */

@@ -2,7 +2,6 @@
 #define _GNU_SOURCE
 #include "hearing.h"
 
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +13,7 @@
 
 #include "accounts.h"
 #include "clock.h"
+#include "control_file.h"
 #include "control_words.h"
 #include "drain_workers.h"
 #include "rings_socket.h"
@@ -22,7 +22,6 @@ enum {
     CALLERS_MOST = 16,
     READY_MOST = 32,
     PATIENCE_LOOKS = 500, /* then a caller that says nothing is sent away */
-    FILE_BYTES = 16 * 1024,
     LOOK_AT_FILE_MS = 200,
     BACKLOG = 16
 };
@@ -284,18 +283,9 @@ void hearing_look(void)
 /* False: not yet. A file that says nothing is done with. */
 static bool read_and_post(struct mt_rings_process *place, const char *path)
 {
-    static char text[FILE_BYTES]; /* one thread */
-    int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    ssize_t size = file >= 0 ? read(file, text, sizeof(text) - 1) : -1;
     struct control_change change;
 
-    if (file >= 0)
-        close(file);
-    if (size <= 0)
-        return true;
-    text[size] = 0;
-    change = control_of_file(text, place->facts.rank);
-    return post(place, &change);
+    return control_file_read(path, place->facts.rank, &change) != 0 || post(place, &change);
 }
 
 void hearing_look_at_file(struct recorded *recorded, uint64_t now_ns)

@@ -21,6 +21,7 @@
 #include "config.h"
 #include "guard.h"
 #include "hook.h"
+#include "leaktide/profiler_step.h"
 #include "recorder.h"
 #include "torch_python.h"
 
@@ -89,16 +90,27 @@ static struct text full_name(const void *function, const char *name, char *room)
     return (struct text){room, length + 1 + more};
 }
 
+/* "ProfilerStep#7": by its beginning, prof.step() says that the one before it is over. */
+static void look_for_step(const char *name)
+{
+    uint64_t number;
+
+    if (name[0] == MT_PROFILER_STEP[0] && mt_profiler_step(name, strlen(name), &number))
+        record_profiler_step(number);
+}
+
 static void operator_record(const void *function, void (*record)(struct text name))
 {
     int saved_errno = errno;
     char room[NAME_BYTES];
     const char *name;
 
-    if (config_get()->passes_operators || !guard_enter(LAYER_OPERATORS))
+    if (!guard_enter(LAYER_OPERATORS))
         return;
     name = torch.name(function);
-    if (name && is_wanted(name))
+    if (name && record == record_operator_begin)
+        look_for_step(name);
+    if (name && !config_get()->passes_operators && is_wanted(name))
         record(full_name(function, name, room));
     guard_leave(LAYER_OPERATORS);
     errno = saved_errno;
@@ -107,7 +119,8 @@ static void operator_record(const void *function, void (*record)(struct text nam
 static void operator_end(const void *function, void *context)
 {
     (void)context;
-    operator_record(function, record_operator_end);
+    if (!config_get()->passes_operators)
+        operator_record(function, record_operator_end);
 }
 
 void torch_operator_begin(const void *function);

@@ -4,7 +4,8 @@
  *
  * Whether PyTorch's import is over is known to Python alone. So the interpreter is asked to run the
  * code (Py_AddPendingCall, from any thread and without its lock), at the first operator, the
- * second, the fourth and so on, until the code says that it is at work.
+ * second, the fourth and so on, until the code says that it is at work. From then on it is asked to
+ * look for weights of models, as seldom.
  */
 #include "torch_python.h"
 
@@ -50,7 +51,7 @@ static struct {
 static _Atomic uint64_t operators;
 static _Atomic int state; /* what the code said */
 static _Atomic bool is_asked;
-static _Atomic bool has_no_python;
+static _Atomic bool has_no_more; /* nothing is to be asked: there is no Python, or it fails */
 
 static bool python_find(void)
 {
@@ -97,6 +98,7 @@ static void give_up(void)
     bool has_accesses = wanted() == TELLS_ACCESSES;
 
     atomic_store(&state, TELLS_ACCESSES);
+    atomic_store(&has_no_more, true);
     if (!guard_enter(LAYER_OPERATORS))
         return;
     record_note(&(struct note){.subject = text_of(has_accesses ? "no accesses" : "no owners"),
@@ -104,17 +106,24 @@ static void give_up(void)
     guard_leave(LAYER_OPERATORS);
 }
 
-/* With the interpreter's lock, in its main thread. */
-static int code_run(void *unused)
+static bool is_at_work(void)
 {
-    void *module = python.module("leaktide_torch");
-    void *names = module ? python.names_of(module) : NULL, *said;
+    return atomic_load_explicit(&state, memory_order_relaxed) >= wanted();
+}
 
-    (void)unused;
-    if (names &&
-        run(wanted() == TELLS_ACCESSES ? "WANTS_ACCESSES = True" : "WANTS_ACCESSES = False",
-            names) &&
-        run(torch_python_code, names)) {
+static bool wants_set(void *names)
+{
+    return run(wanted() == TELLS_ACCESSES ? "WANTS_ACCESSES = True" : "WANTS_ACCESSES = False",
+               names) &&
+           run(config_get()->passes_weights ? "WANTS_WEIGHTS = False" : "WANTS_WEIGHTS = True",
+               names);
+}
+
+static void begin(void *names)
+{
+    void *said;
+
+    if (names && wants_set(names) && run(torch_python_code, names)) {
         said = python.name(names, "state");
         atomic_store(&state, said ? (int)python.number(said) : NOT_READY);
         torch_operators_leave(atomic_load(&state) == TELLS_ACCESSES);
@@ -122,6 +131,19 @@ static int code_run(void *unused)
         give_up();
     }
     atomic_store(&operators, 0);
+}
+
+/* With the interpreter's lock, in its main thread. */
+static int code_run(void *unused)
+{
+    void *module = python.module("leaktide_torch");
+    void *names = module ? python.names_of(module) : NULL;
+
+    (void)unused;
+    if (!is_at_work())
+        begin(names);
+    else if (!names || !run("look()", names))
+        atomic_store(&has_no_more, true);
     atomic_store(&is_asked, false);
     return 0;
 }
@@ -129,7 +151,7 @@ static int code_run(void *unused)
 static void ask(void)
 {
     if (!python.later && !python_find())
-        atomic_store(&has_no_python, true);
+        atomic_store(&has_no_more, true);
     else if (!atomic_exchange(&is_asked, true) && python.later(code_run, NULL) != 0)
         atomic_store(&is_asked, false); /* too many wait */
 }
@@ -138,8 +160,7 @@ void torch_python_look(void)
 {
     uint64_t count;
 
-    if (atomic_load_explicit(&state, memory_order_relaxed) >= wanted() ||
-        atomic_load_explicit(&has_no_python, memory_order_relaxed) || recorder_is_paused())
+    if (atomic_load_explicit(&has_no_more, memory_order_relaxed) || recorder_is_paused())
         return;
     count = atomic_fetch_add_explicit(&operators, 1, memory_order_relaxed) + 1;
     if ((count & (count - 1)) == 0)

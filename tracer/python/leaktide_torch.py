@@ -2,16 +2,17 @@
 """What only Python knows of PyTorch: run inside a recorded program by the recorder, when PyTorch is ready.
 
 Weights, gradients and the optimizer's state are known by identity: after each step of any optimizer their blocks get
-owners. If accesses are recorded, a mode of the dispatcher tells which operator reads and writes which tensor; it tells of
+owners. So do weights and buffers of models that no optimizer trains, whenever the recorder asks to look for them. If accesses are recorded, a mode of the dispatcher tells which operator reads and writes which tensor; it tells of
 the operators as well then, under the names that Python has for them.
 
-WANTS_ACCESSES is set by the recorder before this runs; `state` is what it reads afterwards: 0 PyTorch is still being
+WANTS_ACCESSES and WANTS_WEIGHTS are set by the recorder before this runs; `state` is what it reads afterwards: 0 PyTorch is still being
 imported, 1 owners, 2 accesses too. Nothing here may disturb the program: an error ends the telling, not the program.
 """
 
 import atexit
 import ctypes
 import sys
+import weakref
 
 _TEXT = ctypes.CFUNCTYPE(None, ctypes.c_char_p)
 
@@ -74,6 +75,60 @@ class _Owners:
                 self._look(optimizer)
             except Exception:  # of the program's own tensors: theirs to notice
                 pass
+
+
+class _Models:
+    """Modules, as they get parameters, buffers and parts; what they hold gets its owner when it is looked for, as it moves."""
+
+    def __init__(self, torch, owners):
+        from torch.nn.modules import module as modules
+
+        self._tensor, self._tag = torch.Tensor, owners._tag
+        self._modules = {}  # by id: a weak reference
+        self._told = {}  # id of a tensor: where it was
+        for what in ("parameter", "buffer", "module"):  # since PyTorch 2.0
+            getattr(modules, "register_module_%s_registration_hook" % what, lambda hook: None)(self._on_registration)
+        atexit.register(self.look)
+
+    def _on_registration(self, module, name, value):
+        """What it returned would take the place of the value."""
+        try:
+            self._take(module)
+        except Exception:  # of a kind that cannot be referred to
+            pass
+
+    def _take(self, module):
+        """True for a new one."""
+        key = id(module)
+        is_new = key not in self._modules
+        if is_new:
+            self._modules[key] = weakref.ref(module, lambda gone: self._modules.pop(key, None))
+        return is_new
+
+    def _tell(self, tensor, owner):
+        try:
+            address = tensor.data_ptr()
+            if address and self._told.get(id(tensor)) != address:
+                self._told[id(tensor)] = address
+                self._tag(tensor, owner)
+        except Exception:  # of a kind without memory, or gone
+            pass
+
+    def _tell_of(self, module):
+        """The parts of it that were not met before: copies and what is unpickled are registered nowhere."""
+        held = module.__dict__
+        buffers = b"model@kv_cache" if "KVCache" in type(module).__name__ else b"model@buffer"
+        for name, owner in (("_parameters", b"model@weight"), ("_buffers", buffers)):
+            for tensor in list(held.get(name, {}).values()):
+                if tensor is not None:
+                    self._tell(tensor, owner)
+        return [part for part in list(held.get("_modules", {}).values()) if part is not None and self._take(part)]
+
+    def look(self):
+        waiting = [reference() for reference in list(self._modules.values())]
+        for module in waiting:  # it grows
+            if module is not None:
+                waiting += self._tell_of(module)
 
 
 # --- accesses -------------------------------------------------------------------------------------
@@ -181,13 +236,21 @@ def _begin(state):
     if state < 1:
         from torch.optim.optimizer import register_optimizer_step_post_hook
 
-        register_optimizer_step_post_hook(_Owners(torch, tracer))
+        owners = _Owners(torch, tracer)
+        register_optimizer_step_post_hook(owners)
+        if WANTS_WEIGHTS:  # noqa: F821
+            global look
+            try:
+                look = _Models(torch, owners).look
+            except ImportError:  # of a version that has its modules elsewhere
+                pass
     if WANTS_ACCESSES:  # noqa: F821
         _accesses(torch, tracer)
         return 2
     return 1
 
 
+look = globals().get("look", lambda: None)  # there are no weights to look for
 state = globals().get("state", 0)
 if _is_ready():
     state = _begin(state)

@@ -818,21 +818,42 @@ static struct mt_file_header *step_count(uint64_t step)
     return header;
 }
 
+static _Atomic bool is_marked; /* by the program itself */
+
 uint64_t record_step_begin(uint64_t range)
 {
     uint64_t step = atomic_fetch_add_explicit(&step_number, 1, memory_order_relaxed) + 1;
 
+    atomic_store_explicit(&is_marked, true, memory_order_relaxed);
     step_push_begin(step, range);
     step_count(step);
     return step;
 }
 
-uint64_t record_told_step_begin(void)
+static uint64_t told_step_begin(uint64_t range)
 {
     uint64_t step = recorder_newest_step() + 1;
 
-    step_push_begin(step, MT_RANGE_TOLD);
+    step_push_begin(step, range);
     return step;
+}
+
+uint64_t record_told_step_begin(void)
+{
+    atomic_store_explicit(&is_marked, true, memory_order_relaxed);
+    return told_step_begin(MT_RANGE_TOLD);
+}
+
+void record_profiler_step(uint64_t number)
+{
+    static _Atomic uint64_t open_step;
+    uint64_t before = atomic_load(&open_step);
+
+    if (atomic_load_explicit(&is_marked, memory_order_relaxed) || (before && !number))
+        return;
+    if (before)
+        record_told_step_end(before);
+    atomic_store(&open_step, told_step_begin(MT_RANGE_PROFILER));
 }
 
 void record_told_step_end(uint64_t step)

@@ -107,6 +107,12 @@ void record_step_end(uint64_t step);
  */
 uint64_t record_told_step_begin(void);
 void record_told_step_end(uint64_t step);
+/*
+ * A profiler begins a step of that number (leaktide/profiler_step.h), which says that the one
+ * before it has ended; a new profiler, from 0, does not. From the first step that the program marks
+ * itself on, these are none.
+ */
+void record_profiler_step(uint64_t number);
 void record_tag_begin(struct text owner);
 void record_tag_end(struct text owner);
 void record_launch(struct text name, uint64_t place);

@@ -293,16 +293,9 @@ static bool judge_pairs(struct diff *diff)
     return diff->pairs != NULL;
 }
 
-/* As the current side calls it, or a base where that has none. */
 static const char *label_pair(const struct diff *diff, uint32_t index)
 {
-    const struct diff_pair *pair = diff_pair_at(diff->join, index);
-    size_t side = diff->join->side_count - 1;
-
-    while (pair->ledgers[side] == DIFF_NO_LEDGER)
-        side--;
-    return label_ledger(diff->join->sides[side].question, report_arena(diff->report),
-                        pair->ledgers[side]);
+    return diff_pair_label(diff->join, index, report_arena(diff->report));
 }
 
 static void add_pairs(const struct diff *diff)

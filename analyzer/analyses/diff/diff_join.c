@@ -11,6 +11,7 @@
 #include "hash.h"
 #include "labels.h"
 #include "ledger_layers.h"
+#include "pools.h"
 #include "sentence.h"
 
 /* Of all such sites: their own would be compared with nothing. */
@@ -117,21 +118,28 @@ static struct ledger_key key_of_pair(const struct diff_join *join, size_t pair)
     return key_of(&join->sides[side], row->ledgers[side]);
 }
 
-static bool is_same(struct ledger_key a, struct ledger_key b, bool is_any_device)
+/* What two ledgers must have in common, besides process and kind; the strictest first. */
+enum likeness { LIKE_ALL, LIKE_POOL, LIKE_PEER_AND_DEVICE, LIKE_PEER, LIKENESS_COUNT };
+
+static bool is_same(struct ledger_key a, struct ledger_key b, enum likeness likeness)
 {
-    return a.process == b.process && a.kind == b.kind && strcmp(a.pool, b.pool) == 0 &&
+    bool is_one_pool = likeness <= LIKE_POOL
+                           ? strcmp(a.pool, b.pool) == 0
+                           : pool_is_peer(pool_by_name(a.pool), pool_by_name(b.pool));
+    bool is_any_device = likeness == LIKE_POOL || likeness == LIKE_PEER;
+
+    return a.process == b.process && a.kind == b.kind && is_one_pool &&
            (is_any_device || a.device == b.device);
 }
 
-static void pair_ledger(struct diff_join *join, size_t side, uint16_t index, bool is_any_device)
+static void pair_ledger(struct diff_join *join, size_t side, uint16_t index, enum likeness likeness)
 {
     struct ledger_key key = key_of(&join->sides[side], index);
 
     for (size_t i = 0; i < join->pairs.count; i++) {
         const struct diff_pair *pair = diff_pair_at(join, i);
 
-        if (pair->ledgers[side] != DIFF_NO_LEDGER ||
-            !is_same(key, key_of_pair(join, i), is_any_device))
+        if (pair->ledgers[side] != DIFF_NO_LEDGER || !is_same(key, key_of_pair(join, i), likeness))
             continue;
         pair->ledgers[side] = index;
         join->sides[side].pair_of_ledger[index] = (uint32_t)i;
@@ -162,12 +170,12 @@ static void pair_ledgers(struct diff_join *join, size_t side)
 
     for (uint16_t i = 0; i < on->held.ledger_count; i++)
         on->pair_of_ledger[i] = UINT32_MAX;
-    for (int pass = 0; pass < 3; pass++) {
+    for (int pass = 0; pass <= LIKENESS_COUNT; pass++) {
         for (uint16_t i = 0; i < on->held.ledger_count && !join->has_failed; i++) {
             if (on->pair_of_ledger[i] != UINT32_MAX || !is_used(on, i))
                 continue;
-            if (pass < 2)
-                pair_ledger(join, side, i, pass == 1);
+            if (pass < LIKENESS_COUNT)
+                pair_ledger(join, side, i, (enum likeness)pass);
             else
                 pair_new(join, side, i);
         }
@@ -197,6 +205,22 @@ static void find_alone(struct diff_join *join)
 bool diff_pair_is_alone(const struct diff_join *join, uint32_t pair)
 {
     return diff_pair_at(join, pair)->is_alone;
+}
+
+const char *diff_pair_label(const struct diff_join *join, uint32_t pair, struct arena *arena)
+{
+    const uint16_t *ledgers = diff_pair_at(join, pair)->ledgers;
+    size_t first = 0, last = join->side_count - 1;
+    const char *label, *before, *now;
+
+    while (ledgers[last] == DIFF_NO_LEDGER)
+        last--;
+    while (ledgers[first] == DIFF_NO_LEDGER)
+        first++;
+    label = label_ledger(join->sides[last].question, arena, ledgers[last]);
+    before = key_of(&join->sides[first], ledgers[first]).pool;
+    now = key_of(&join->sides[last], ledgers[last]).pool;
+    return strcmp(before, now) == 0 ? label : arena_format(arena, "%s -> %s", before, label);
 }
 
 /* --- rows ----------------------------------------------------------------------------------- */

@@ -4,8 +4,9 @@
  * site, operator, owner and module held on every side.
  *
  * Sides are bases first and the current one last. Ledgers are paired by process (rank where known,
- * else order), pool, kind and device; a device that only one side has is paired in order. Sites are
- * paired by symbols_site_id(), all else by name.
+ * else order), pool, kind and device; a device that only one side has is paired in order, then
+ * pools of other vendors by their place (pool_is_peer()). Sites are paired by symbols_site_id(),
+ * all else by name.
  */
 #ifndef LEAKTIDE_ANALYSES_DIFF_JOIN_H
 #define LEAKTIDE_ANALYSES_DIFF_JOIN_H
@@ -74,6 +75,9 @@ void diff_join_release(struct diff_join *join);
 /* Its process is missing on a side, so that there is nothing to compare it with; a pool or device
  * that a process has on one side only is compared with nothing held. */
 bool diff_pair_is_alone(const struct diff_join *join, uint32_t pair);
+/* As the current side calls it, or a base where that has none: "pta device 0", or, where the first
+ * base has the pool of another vendor, "torch -> pta device 0". */
+const char *diff_pair_label(const struct diff_join *join, uint32_t pair, struct arena *arena);
 
 /* The number of a name that any side may use; equal names have equal numbers. */
 uint32_t diff_name(struct diff_join *join, size_t side, uint32_t text);

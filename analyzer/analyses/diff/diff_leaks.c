@@ -135,13 +135,7 @@ static const char *sentence_of(const struct leaks *leaks, const struct leak_row 
 
 static const char *ledger_label(const struct leaks *leaks, const struct leak_row *row)
 {
-    const struct diff_pair *pair = diff_pair_at(leaks->join, row->pair);
-    size_t side = leaks->join->side_count - 1;
-
-    while (pair->ledgers[side] == DIFF_NO_LEDGER)
-        side--;
-    return label_ledger(leaks->join->sides[side].question, report_arena(leaks->report),
-                        pair->ledgers[side]);
+    return diff_pair_label(leaks->join, row->pair, report_arena(leaks->report));
 }
 
 static void add_row(const struct leaks *leaks, struct report_table *table,

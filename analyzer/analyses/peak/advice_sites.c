@@ -18,6 +18,7 @@ enum {
     gradients_percent = 5, /* of the peak */
     peak_site_percent = 5,
     category_percent = 25,
+    workspace_percent = 10,
     sure_percent = 75 /* less is no ground for advice */
 };
 
@@ -36,6 +37,9 @@ static uint64_t born_in_last_step(const struct tally *tally, const struct origin
     }
     return bytes;
 }
+
+/* What saves less is not worth a change of the program. */
+#define SAVING_LEAST  (UINT64_C(1) << 20)
 
 /* Smaller devices are not worth a move. */
 #define DEVICES_LEAST (UINT64_C(64) << 20)
@@ -151,24 +155,42 @@ static struct held *held_by_category(const struct question *question, enum categ
     return rows;
 }
 
+/* A category that is advised on: in how much of a peak, and of whose devices. */
+struct advised {
+    enum category category;
+    unsigned percent;
+    enum device_family family; /* FAMILY_NONE: of all */
+};
+
+/* Tensors: of a device, or of a framework; what a runtime pins of the host holds none for long. */
+static bool is_advised_on(const struct question *question, const struct ledger *ledger,
+                          struct advised advised)
+{
+    const struct pool *pool = model_pool_at(question->model, ledger->pool);
+
+    return ledger->kind == LEDGER_MEMORY && !ledger_is_reserved(ledger) &&
+           (ledger->device >= 0 || pool->role == POOL_ROLE_FRAMEWORK) &&
+           (advised.family == FAMILY_NONE || advised.family == pool->family);
+}
+
 static void look_for_category(const struct rule *rule, const struct evidence *evidence,
-                              struct advices *advices, enum category category)
+                              struct advices *advices, struct advised advised)
 {
     const struct question *question = evidence->question;
     struct arena *texts = report_arena(evidence->report);
-    struct held *rows = held_by_category(question, category);
+    struct held *rows = held_by_category(question, advised.category);
 
     for (size_t i = 0; rows && i < tally_ledger_count(question->tally); i++) {
         const struct ledger *ledger = tally_ledger_at(question->tally, i);
         uint64_t peak_bytes = ledger_figures_of(question, (uint16_t)i).peak_bytes;
 
-        if (ledger->kind == LEDGER_MEMORY && !ledger_is_reserved(ledger) &&
-            percent_of(rows[i].bytes, peak_bytes) >= category_percent)
+        if (rows[i].bytes >= SAVING_LEAST && is_advised_on(question, ledger, advised) &&
+            percent_of(rows[i].bytes, peak_bytes) >= advised.percent)
             advice_add(advices, rule,
                        report_text(evidence->report, "%s of the %s of %s at its peak are %s",
                                    label_size(texts, rows[i].bytes), label_size(texts, peak_bytes),
                                    label_ledger(question, texts, (uint16_t)i),
-                                   category_label(texts, category, !rows[i].is_guessed)),
+                                   category_label(texts, advised.category, !rows[i].is_guessed)),
                        rows[i].bytes, true);
     }
     free(rows);
@@ -177,13 +199,22 @@ static void look_for_category(const struct rule *rule, const struct evidence *ev
 static void look_for_activations(const struct rule *rule, const struct evidence *evidence,
                                  struct advices *advices)
 {
-    look_for_category(rule, evidence, advices, CATEGORY_ACTIVATIONS);
+    look_for_category(rule, evidence, advices,
+                      (struct advised){CATEGORY_ACTIVATIONS, category_percent, FAMILY_NONE});
 }
 
 static void look_for_optimizer_state(const struct rule *rule, const struct evidence *evidence,
                                      struct advices *advices)
 {
-    look_for_category(rule, evidence, advices, CATEGORY_OPTIMIZER);
+    look_for_category(rule, evidence, advices,
+                      (struct advised){CATEGORY_OPTIMIZER, category_percent, FAMILY_NONE});
+}
+
+static void look_for_workspaces(const struct rule *rule, const struct evidence *evidence,
+                                struct advices *advices)
+{
+    look_for_category(rule, evidence, advices,
+                      (struct advised){CATEGORY_WORKSPACE, workspace_percent, FAMILY_GPU});
 }
 
 /* Blocks made inside of the loss over a vocabulary: the logits once more, in another type, and what
@@ -319,6 +350,10 @@ const struct rule peak_rules[] = {
      look_for_activations, false},
     {"optimizer state", "share it out over the ranks (ZeRO, FSDP), or keep it in fewer bits",
      look_for_optimizer_state, false},
+    {"workspaces",
+     "give cuBLAS smaller ones, CUBLAS_WORKSPACE_CONFIG=:4096:2 and CUBLASLT_WORKSPACE_SIZE=4096; "
+     "products of matrices may take longer",
+     look_for_workspaces, false},
     {"copies of logits",
      "compute the loss over parts of the tokens (chunked or fused cross entropy), or share the "
      "vocabulary out over ranks",

@@ -15,11 +15,12 @@
 #include <string.h>
 
 #include "csv_table.h"
+#include "leaktide/profiler_step.h"
 #include "list.h"
 
 enum { piece_bytes = 1 << 20, object_bytes_max = 4096, steps_max = 1 << 20 };
 
-static const char step_word[] = "ProfilerStep#";
+static const char step_word[] = MT_PROFILER_STEP;
 
 bool ascend_step_add(struct ascend_steps *steps, struct ascend_step step)
 {

@@ -13,6 +13,7 @@
 
 #include <yajl/yajl_parse.h>
 
+#include "leaktide/profiler_step.h"
 #include "list.h"
 #include "sentence.h"
 
@@ -65,15 +66,25 @@ static const char *const key_names[KEY_COUNT] = {"",
 
 /* What events of a category may be. One that is not here is nothing: ranges of the host come again
  * on the line of the device, and formats grow. */
-enum category { CATEGORY_OTHER, CATEGORY_OPERATOR, CATEGORY_RANGE, CATEGORY_KERNEL };
+enum category {
+    CATEGORY_OTHER,
+    CATEGORY_OPERATOR,
+    CATEGORY_RANGE,
+    CATEGORY_KERNEL,
+    CATEGORY_FUNCTION
+};
 
 static const struct {
     const char *name;
     enum category category;
 } categories[] = {
-    {"cpu_op", CATEGORY_OPERATOR},       {"Operator", CATEGORY_OPERATOR},
-    {"user_annotation", CATEGORY_RANGE}, {"", CATEGORY_RANGE},
-    {"kernel", CATEGORY_KERNEL},         {"Kernel", CATEGORY_KERNEL},
+    {"cpu_op", CATEGORY_OPERATOR},
+    {"Operator", CATEGORY_OPERATOR},
+    {"user_annotation", CATEGORY_RANGE},
+    {"", CATEGORY_RANGE},
+    {"kernel", CATEGORY_KERNEL},
+    {"Kernel", CATEGORY_KERNEL},
+    {"python_function", CATEGORY_FUNCTION},
 };
 
 struct number {
@@ -206,6 +217,22 @@ static int add_span(struct parser *parser)
     return 1;
 }
 
+/* One without times encloses nothing. */
+static int add_function(struct parser *parser)
+{
+    uint64_t begin_ns = parser->numbers[KEY_TIME].thousandths;
+    uint64_t end_ns = begin_ns + parser->numbers[KEY_DURATION].thousandths;
+    struct chrome_span span = {begin_ns, end_ns, parser->name, 0};
+
+    if (!parser->numbers[KEY_TIME].is_there || !parser->numbers[KEY_DURATION].is_there ||
+        end_ns < begin_ns)
+        return 1;
+    span.thread = thread_of(parser);
+    return chrome_stacks_add(&parser->events->stacks, span)
+               ? 1
+               : stop(parser, MT_NO_MEMORY, "no memory for the events of a trace");
+}
+
 /* In a trace the number of a device stands for a process. */
 static void note_kernel(struct parser *parser)
 {
@@ -225,6 +252,8 @@ static int event_end(struct parser *parser)
         return add_memory(parser);
     if (parser->phase == 'X' && parser->category == CATEGORY_KERNEL)
         note_kernel(parser);
+    if (parser->phase == 'X' && parser->category == CATEGORY_FUNCTION)
+        return add_function(parser);
     if (parser->phase == 'X' && (parser->category == CATEGORY_OPERATOR ||
                                  (parser->is_step && parser->category == CATEGORY_RANGE)))
         return add_span(parser);
@@ -338,9 +367,11 @@ static bool is(const unsigned char *bytes, size_t size_bytes, const char *word)
 
 static void take_name(struct parser *parser, const unsigned char *bytes, size_t size_bytes)
 {
+    uint64_t number;
+
     parser->is_memory = is(bytes, size_bytes, "[memory]");
     parser->is_failed = is(bytes, size_bytes, "[OutOfMemory]");
-    parser->is_step = size_bytes > 13 && memcmp(bytes, "ProfilerStep#", 13) == 0;
+    parser->is_step = mt_profiler_step((const char *)bytes, size_bytes, &number);
     if (!parser->is_memory && !parser->is_failed)
         parser->name = model_text(parser->events->model, (const char *)bytes,
                                   size_bytes < name_most_bytes ? size_bytes : name_most_bytes);
@@ -517,6 +548,7 @@ enum mt_result chrome_events_read(struct chrome_events *events, struct byte_stre
 
 void chrome_events_release(struct chrome_events *events)
 {
+    chrome_stacks_release(&events->stacks);
     free(events->records);
     events->records = NULL;
 }

@@ -4,11 +4,12 @@
  *
  *   {"ph": "i", "name": "[memory]", "ts": 1.234, "tid": 7, "args": {"Addr": 1, "Bytes": -512 ...}}
  *   {"ph": "X", "cat": "cpu_op", "name": "aten::mm", "ts": 1.2, "dur": 3, "tid": 7}
+ *   {"ph": "X", "cat": "python_function", "name": "train.py(7): step", "ts": 1.2, "dur": 3, ...}
  *   {"ph": "X", "cat": "kernel", "name": "gemm", "ts": 1.2, "dur": 3, "pid": 0}
  *
  * The list of events is the whole file, or "traceEvents" in an object. Kernels are counted in the
  * model, by device. Everything else is passed over as it is read, so memory grows with the first
- * two kinds only.
+ * three kinds only.
  */
 #ifndef LEAKTIDE_INPUT_CHROME_EVENTS_H
 #define LEAKTIDE_INPUT_CHROME_EVENTS_H
@@ -18,6 +19,7 @@
 #include <stdint.h>
 
 #include "byte_stream.h"
+#include "chrome_stacks.h"
 #include "error_sentence.h"
 #include "model.h"
 
@@ -32,7 +34,7 @@ struct chrome_record {
     uint8_t device_type; /* 0 CPU, 1 CUDA, 20 NPU */
     uint8_t kind;        /* enum chrome_kind */
     bool is_free, has_address;
-    bool is_step; /* ProfilerStep# */
+    bool is_step; /* mt_profiler_step() */
 };
 
 struct chrome_events {
@@ -40,6 +42,7 @@ struct chrome_events {
     uint16_t process;
     struct chrome_record *records;
     size_t count, capacity;
+    struct chrome_stacks stacks;
     uint64_t memory_count, base_time_ns;
     uint64_t told_count, bad_count; /* what a reader wants; of it, what makes no sense */
     int32_t rank;                   /* -1: not known */

@@ -47,6 +47,7 @@ struct chrome {
     size_t next_older, next_device, next;
     uint64_t start_ns;
     uint32_t held_text;
+    bool has_stacks; /* functions that are used */
     struct event pending[pending_max];
     size_t pending_count, pending_next;
 };
@@ -283,9 +284,28 @@ static void fill_process(struct chrome *chrome)
                        "device %" PRId32 " held %" PRIu64 " B when the trace began that are not "
                        "freed in it; they are one block without a site",
                        chrome->devices[i].device, chrome->devices[i].older_bytes);
-    model_note(events->model, 0,
-               "a Chrome trace has no call stacks of allocations: operators "
-               "stand for them");
+    if (!events->stacks.count)
+        model_note(events->model, 0,
+                   "this trace has no call stacks (with_stack was off): operators stand for them");
+    else if (!chrome->has_stacks)
+        model_note(events->model, events->stacks.count,
+                   "calls of functions of Python, which are not used: with so few steps nobody "
+                   "could tell turns from them; operators stand for call stacks");
+}
+
+/*
+ * Which call of a function asked for a block is not known, so the function's next block may be no
+ * next turn. Who judges by stacks takes it for one (has_seen_turns() of the verdict) where no steps
+ * are marked, or three or four: there, operators alone tell who asked.
+ */
+static bool may_have_stacks(const struct chrome_events *events)
+{
+    enum { few_least = 3, few_most = 4 };
+    size_t step_count = 0;
+
+    for (size_t i = 0; i < events->count; i++)
+        step_count += events->records[i].is_step && events->records[i].kind == CHROME_BEGIN;
+    return events->stacks.count && step_count && (step_count < few_least || step_count > few_most);
 }
 
 static enum mt_result read_events(struct chrome *chrome, struct mt_error *error)
@@ -316,6 +336,9 @@ static enum mt_result read_events(struct chrome *chrome, struct mt_error *error)
     qsort(chrome->events.records, chrome->events.count, sizeof(*chrome->events.records),
           compare_records);
     result = add_older(chrome, error);
+    chrome->has_stacks = may_have_stacks(&chrome->events);
+    if (result == MT_OK && !chrome_stacks_settle(&chrome->events.stacks))
+        result = mt_error_set(error, MT_NO_MEMORY, "no memory for the blocks of %s", chrome->path);
     if (result == MT_OK)
         fill_process(chrome);
     return result;
@@ -404,6 +427,9 @@ static void pend_memory(struct chrome *chrome, const struct chrome_record *recor
     if (!device)
         return;
     event.kind = record->is_free ? EVENT_FREE : EVENT_ALLOC;
+    if (!record->is_free && chrome->has_stacks)
+        event.site = chrome_stacks_site(&chrome->events.stacks, chrome->events.model,
+                                        chrome->events.process, record->thread, record->time_ns);
     if (record->kind == CHROME_FAILED) {
         event.kind = EVENT_ALLOC_FAILED;
         event.address = 0;
@@ -478,8 +504,9 @@ static enum mt_result chrome_next(void *state, struct event *batch, size_t capac
 
 const struct input_kind input_chrome = {
     .name = "Chrome trace of torch.profiler",
-    .contents = "blocks with the operator that asked for them, reserved memory, profiler steps; no "
-                "call stacks",
+    .contents =
+        "blocks with the operator and the functions of Python that asked for them, reserved "
+        "memory, profiler steps",
     .recognises = chrome_recognises,
     .open = chrome_open,
     .next = chrome_next,

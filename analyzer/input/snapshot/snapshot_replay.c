@@ -9,12 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "leaktide/profiler_step.h"
 #include "list.h"
 #include "snapshot_baseline.h"
 
 enum { device_most = 1024 };
-
-static const char step_name[] = "ProfilerStep#";
 
 struct replay_device {
     int32_t number;
@@ -472,22 +471,6 @@ static size_t make_event(struct snapshot_replay *replay, struct replay_device *d
                                            : 0;
 }
 
-/* The digits after "ProfilerStep#". */
-static bool step_number(const char *name, uint64_t *number)
-{
-    size_t length = sizeof(step_name) - 1;
-
-    if (strncmp(name, step_name, length) != 0 || !name[length])
-        return false;
-    *number = 0;
-    for (const char *digit = name + length; *digit; digit++) {
-        if (*digit < '0' || *digit > '9' || *number > UINT32_MAX)
-            return false;
-        *number = *number * 10 + (uint64_t)(*digit - '0');
-    }
-    return true;
-}
-
 /* Annotations of a device are told for each device that is in use: steps count once. */
 static size_t make_annotation(struct snapshot_replay *replay, const struct snapshot_annotation *row,
                               uint64_t time_ns, struct event *event)
@@ -500,7 +483,7 @@ static size_t make_annotation(struct snapshot_replay *replay, const struct snaps
         replay->step_device = row->device;
     if (row->device != replay->step_device)
         return 0;
-    if (step_number(name, &number)) {
+    if (mt_profiler_step(name, strlen(name), &number)) {
         event->kind = row->is_start ? EVENT_STEP_BEGIN : EVENT_STEP_END;
         event->value = number;
         return 1;

@@ -329,7 +329,7 @@ bool trace_record_apply(struct trace_context *context, uint32_t *thread,
         fill_access(context, record, event);
     if (event->kind == EVENT_NOTE)
         fill_note(context, record, event);
-    if (event->kind == EVENT_STEP_BEGIN && event->address == MT_RANGE_TOLD &&
+    if (event->kind == EVENT_STEP_BEGIN && event->address >= MT_RANGE_PROFILER &&
         event->value > context->told_steps)
         return false;
     if (event->kind == EVENT_FREE) {

@@ -4,6 +4,7 @@
  */
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -89,6 +90,18 @@ static void add_watch(struct run_words *words, const struct compat_watch *watch)
     text_add_format(word, ",%s%s", watch->end, watch->has_full_content ? ",full-content" : "");
 }
 
+/* The original knows the weights of optimizers alone. */
+static void pass_weights(void)
+{
+    const char *old = getenv("LEAKTIDE_OPTIONS");
+    struct text_builder text;
+
+    text_init(&text);
+    text_add_format(&text, "%s%s--weights=no", old ? old : "", old ? " " : "");
+    setenv("LEAKTIDE_OPTIONS", text_get(&text), 1);
+    text_release(&text);
+}
+
 static int run_words(struct run_words *words, const struct compat_request *request)
 {
     char *argv[RUN_WORDS_MOST + 1] = {NULL};
@@ -142,6 +155,7 @@ int compat_record(const struct compat_request *request)
         word_add(&words, "--collect-mode=history");
     if (request->log_level >= COMPAT_ERROR)
         word_add(&words, "--quiet");
+    pass_weights();
     status = run_words(&words, request);
     words_release(&words);
     if (!compat_files_write(request, folder, &process_count) && status == EXIT_FINE)

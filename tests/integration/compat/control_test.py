@@ -27,15 +27,16 @@ class ControlTest(unittest.TestCase):
         self.addCleanup(shutil.rmtree, self.folder)
         self.run_folder = os.path.join(self.folder, "run.leaktide")
 
-    def start(self, *options, program="compat_steps", environment=None):
+    def start(self, *options, program="compat_steps", environment=None, before=()):
         """Runs until its standard input is closed; each line there is one more step."""
         variables = {key: value for key, value in os.environ.items()
                      if not key.startswith("LEAKTIDE_")}
         variables.update(environment or {})
         self.process = subprocess.Popen(
             [LEAKTIDE, "run", "--quiet", "--device=npu,gpu,opencl", "--output-path=" + self.run_folder, *options, "--",
-             os.path.join(PROGRAMS, program)],
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, universal_newlines=True, env=variables)
+             *before, os.path.join(PROGRAMS, program)],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, universal_newlines=True, env=variables,
+            cwd=self.folder)
         self.addCleanup(self.process.stdout.close)
         self.addCleanup(self.process.kill)
         self.pid = int(self.process.stdout.readline())
@@ -278,6 +279,52 @@ class ControlTest(unittest.TestCase):
         self.steps(4)
         self.finish()
         self.assertEqual(self.sizes(), [2, 5, 6])
+
+    def write_control(self, **keys):
+        path = os.path.join(self.folder, "profiler_config.json")
+        with open(path + ".new", "w") as file:
+            json.dump(keys, file)
+        os.rename(path + ".new", path)
+
+    def test_a_relative_file_is_the_launchers_and_is_read_before_the_first_step(self):
+        elsewhere = ("sh", "-c", 'cd / && exec "$0"')
+        named = "control-file=profiler_config.json"
+        of_environment = ({}, {"LEAKTIDE_OPTIONS": "--device=cpu --" + named},
+                          {"LEAKTIDE_OPTIONS": '{"control_file": "profiler_config.json"}'})
+        self.write_control(start_step=3, stop_step=4)
+        for variables in of_environment:
+            with self.subTest(variables=variables):
+                self.start(*([] if variables else ["--" + named]), environment=variables,
+                           before=elsewhere)
+                self.steps(5)
+                self.finish()
+                self.assertEqual(self.sizes(), [3, 4])
+                shutil.rmtree(self.run_folder)
+
+    def test_a_file_that_is_not_there_yet_is_waited_for(self):
+        self.start("--control-file=profiler_config.json")
+        self.steps(2)
+        self.write_control(profile_memory=False)
+        self.wait_for("paused")
+        self.steps(2)
+        self.finish()
+        self.assertEqual(self.sizes(), [1, 2])
+
+    def test_what_cannot_be_read_is_said(self):
+        with open(os.path.join(self.folder, "no.json"), "w") as file:
+            file.write("start_step: 5")
+        for named, why in ((".", "Is a directory"), ("no.json", "not a JSON object"),
+                           ("x" * 600, "longer than"), ("no.json/x", "Not a directory")):
+            for variables in (None, {"LEAKTIDE_OPTIONS": "--control-file=" + named}):
+                command = [LEAKTIDE, "run", "-q", "-o", self.run_folder]
+                command += [] if variables else ["--control-file=" + named]
+                done = subprocess.run([*command, "--", "true"], stderr=subprocess.PIPE,
+                                      universal_newlines=True, cwd=self.folder,
+                                      env={**os.environ, **(variables or {})})
+                self.assertEqual(done.returncode, 2, done.stderr)
+                self.assertIn("control-file", done.stderr)
+                self.assertIn(why, done.stderr)
+                self.assertFalse(os.path.exists(self.run_folder))
 
     def wait_for(self, word):
         deadline = time.monotonic() + 20

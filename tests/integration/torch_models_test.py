@@ -1,0 +1,128 @@
+"""What the recorder runs inside a program with PyTorch, above a stand-in for PyTorch: weights of models get owners.
+
+Run as torch_models_test.py FOLDER-OF-LEAKTIDE_TORCH.
+"""
+
+import gc
+import os
+import sys
+import types
+import unittest
+
+with open(os.path.join(sys.argv[1], "leaktide_torch.py")) as source:
+    CODE = compile(source.read(), "leaktide_torch.py", "exec")
+
+
+class Tensor:
+    is_sparse = False
+
+    def __init__(self, address):
+        self.address = address
+
+    def data_ptr(self):
+        if self.address is None:
+            raise RuntimeError("no storage")
+        return self.address
+
+
+class Module:
+    def __init__(self, **parts):
+        self._parameters, self._buffers, self._modules = {}, {}, {}
+        for name, value in parts.items():
+            self.register("module" if isinstance(value, Module) else "parameter", name, value)
+
+    def register(self, what, name, value):
+        for hook in HOOKS[what]:
+            changed = hook(self, name, value)
+            value = value if changed is None else changed
+        getattr(self, "_%ss" % what)[name] = value
+
+
+class KVCache(Module):
+    pass
+
+
+HOOKS = {"parameter": [], "buffer": [], "module": []}
+
+
+def stand_in():
+    """Modules of that name, and what the code imports of them."""
+    names = {name: types.ModuleType(name) for name in ("torch", "torch.nn", "torch.nn.modules", "torch.nn.modules.module",
+                                                       "torch.optim", "torch.optim.optimizer")}
+    for name, module in names.items():
+        module.__spec__ = types.SimpleNamespace(_initializing=False)
+        if "." in name:
+            setattr(names[name.rsplit(".", 1)[0]], name.rsplit(".", 1)[1], module)
+    names["torch"].Tensor = Tensor
+    names["torch.optim.optimizer"].register_optimizer_step_post_hook = lambda hook: None
+    for what, hooks in HOOKS.items():
+        setattr(names["torch.nn.modules.module"], "register_module_%s_registration_hook" % what, hooks.append)
+    return names
+
+
+class Models(unittest.TestCase):
+    def begin(self, wants_weights=True):
+        for hooks in HOOKS.values():
+            hooks.clear()
+        self.told, names = [], stand_in()
+        place = {"WANTS_ACCESSES": False, "WANTS_WEIGHTS": wants_weights}
+        exec(CODE, place)  # nothing begins: there is no PyTorch
+        self.assertEqual(place["state"], 0)
+        sys.modules.update(names)
+        self.addCleanup(lambda: [sys.modules.pop(name) for name in names])
+        place["_tracer"] = lambda: types.SimpleNamespace(tag_block=lambda address, owner: self.told.append((address, owner)))
+        self.assertEqual(place["_begin"](0), 1)
+        return place
+
+    def look(self, place):
+        self.told.clear()
+        place["look"]()
+        return sorted(self.told)
+
+    def test_weights_and_buffers_have_owners_when_they_are_looked_for(self):
+        place = self.begin()
+        weight, part = Tensor(16), Module(bias=Tensor(32))
+        model = Module(weight=weight, part=part)
+        model.register("buffer", "mean", Tensor(48))
+        self.assertIs(model._parameters["weight"], weight)  # a hook may change what is registered
+        self.assertEqual(self.look(place), [(16, b"model@weight"), (32, b"model@weight"), (48, b"model@buffer")])
+        self.assertEqual(self.look(place), [])
+
+    def test_what_moved_is_told_again(self):
+        place = self.begin()
+        model = Module(weight=Tensor(16))
+        self.look(place)
+        model._parameters["weight"].address = 64
+        self.assertEqual(self.look(place), [(64, b"model@weight")])
+
+    def test_copies_that_are_part_of_a_model_are_found(self):
+        place = self.begin()
+        copy = Module()
+        copy._parameters["weight"] = Tensor(80)  # as deepcopy and pickle do it
+        model = Module(part=Module())
+        model._modules["part"] = copy
+        self.assertEqual(self.look(place), [(80, b"model@weight")])
+
+    def test_a_cache_that_is_a_module_is_none_of_the_weights(self):
+        place = self.begin()
+        cache = KVCache()
+        cache.register("buffer", "k", Tensor(96))
+        self.assertEqual(self.look(place), [(96, b"model@kv_cache")])
+
+    def test_tensors_without_memory_and_models_that_are_gone_are_passed_over(self):
+        place = self.begin()
+        model, gone = Module(fake=Tensor(None), meta=Tensor(0), weight=Tensor(16)), Module(weight=Tensor(32))
+        model.register("parameter", "none", None)
+        del gone
+        gc.collect()
+        self.assertEqual(self.look(place), [(16, b"model@weight")])
+
+    def test_where_weights_are_not_wanted_nothing_is_looked_for(self):
+        place = self.begin(wants_weights=False)
+        Module(weight=Tensor(16))
+        self.assertEqual(HOOKS["parameter"], [])
+        self.assertEqual(self.look(place), [])
+
+
+if __name__ == "__main__":
+    unittest.main(argv=[sys.argv[0]] + sys.argv[2:], verbosity=1)
