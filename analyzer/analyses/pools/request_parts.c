@@ -69,11 +69,13 @@ static void thread_does_something_else(struct request_parts *parts, uint32_t thr
             run_begin(&parts->runs[i], 0, 0);
 }
 
-static bool is_something_else(enum event_kind kind)
+static bool is_something_else(const struct event *event)
 {
-    return kind == EVENT_OPERATOR_BEGIN || kind == EVENT_OPERATOR_END ||
-           kind == EVENT_RANGE_BEGIN || kind == EVENT_RANGE_END || kind == EVENT_STEP_BEGIN ||
-           kind == EVENT_STEP_END || kind == EVENT_LAUNCH;
+    const uint32_t kinds = 1U << EVENT_OPERATOR_BEGIN | 1U << EVENT_OPERATOR_END |
+                           1U << EVENT_RANGE_BEGIN | 1U << EVENT_RANGE_END |
+                           1U << EVENT_STEP_BEGIN | 1U << EVENT_STEP_END | 1U << EVENT_LAUNCH;
+
+    return (kinds >> event->kind & 1) && !(event->flags & EVENT_IS_PUT_IN);
 }
 
 void request_parts_event(struct request_parts *parts, const struct event *event)
@@ -83,7 +85,7 @@ void request_parts_event(struct request_parts *parts, const struct event *event)
 
     if (!parts->count || event->process != parts->process)
         return;
-    if (is_something_else((enum event_kind)event->kind))
+    if (is_something_else(event))
         thread_does_something_else(parts, event->thread);
     if (event->kind != EVENT_ALLOC_FAILED ||
         !tally_ledger_find(parts->tally, event->process, event->pool, event->place, &ledger))
