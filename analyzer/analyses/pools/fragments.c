@@ -18,7 +18,8 @@ enum { block_unit = 512 };
 
 struct ledger_state {
     uint64_t reserved_bytes, live_bytes, most_unused_bytes;
-    uint64_t older_bytes; /* in blocks that are older and not known one by one */
+    uint64_t older_bytes;     /* in blocks that are older and not known one by one */
+    uint64_t announced_bytes; /* told as given back, before it was */
     struct range_set segments;
     size_t next_slice;
     size_t capacities[MOMENT_KINDS];
@@ -209,6 +210,31 @@ static void count_give_back(struct fragment_ledger *ledger, struct ledger_state 
     ledger->taken_again_bytes += taken_bytes < owed_bytes ? taken_bytes : owed_bytes;
 }
 
+/* A pool may say it with its next request only: what went back to who is below is not reserved any
+ * more. */
+static void segment_went(struct reading *reading, size_t index, const struct life *life)
+{
+    struct fragment_ledger *ledger = &reading->fragments->ledgers[index];
+    struct ledger_state *state = &reading->states[index];
+    uint64_t bytes = life->size_bytes, announced_bytes = state->announced_bytes;
+    bool was_touched;
+
+    if (!state->layers[life->ledger].is_below || !life->freed_event)
+        return;
+    reading->has_failed |= !touched_take(&state->touched, life, &was_touched);
+    if (!was_touched)
+        return;
+    state->announced_bytes -= bytes < announced_bytes ? bytes : announced_bytes;
+    bytes -= bytes < announced_bytes ? bytes : announced_bytes;
+    bytes = bytes < state->reserved_bytes ? bytes : state->reserved_bytes;
+    if (!bytes)
+        return;
+    pass_slices(reading, ledger, state, life->freed_ns);
+    count_give_back(ledger, state, state->reserved_bytes - bytes);
+    state->reserved_bytes -= bytes;
+    changed(reading, ledger, state, life->freed_ns);
+}
+
 static bool changes_pool(const struct event *event)
 {
     return event->kind == EVENT_RESERVED ||
@@ -240,8 +266,11 @@ static bool first_event(void *context, const struct event *event)
         state->older_bytes = event->value;
     else
         count_give_back(ledger, state, event->value);
-    if (event->kind == EVENT_RESERVED)
+    if (event->kind == EVENT_RESERVED) {
+        if (event->value < state->reserved_bytes)
+            state->announced_bytes += state->reserved_bytes - event->value;
         state->reserved_bytes = event->value;
+    }
     changed(reading, ledger, state, event->time_ns);
     return true;
 }
@@ -254,6 +283,7 @@ static bool first_born(void *context, const struct life *life)
 
     if (!ledger)
         return true;
+    reading->has_failed |= !touched_add(&state->touched, life);
     pass_slices(reading, ledger, state, life->born_ns);
     state->gives_back = false;
     state->live_bytes += life->size_bytes;
@@ -270,6 +300,8 @@ static bool first_over(void *context, const struct life *life)
     struct ledger_state *state;
     struct fragment_ledger *ledger = ledger_find(reading, life->ledger, &state);
 
+    for (size_t i = 0; i < reading->fragments->count; i++)
+        segment_went(reading, i, life);
     if (!ledger || life->freed_ns == UINT64_MAX)
         return true;
     pass_slices(reading, ledger, state, life->freed_ns);
@@ -576,6 +608,8 @@ static enum mt_result read_twice(struct reading *reading, const struct life_visi
                                                 question->tally, first, beside ? 2 : 1, error);
 
     reading->event = 0;
+    for (size_t i = 0; i < reading->fragments->count; i++)
+        range_set_release(&reading->states[i].touched);
     if (result == MT_OK)
         result = lives_read(question->events, tally_model(question->tally), &second, error);
     if (result == MT_OK && (reading->has_failed || !finish(reading)))

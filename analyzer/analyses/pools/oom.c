@@ -340,44 +340,6 @@ static uint64_t largest_piece(const struct fragment_moment *moment)
                : moment->largest_free_segment_bytes;
 }
 
-/*
- * A pool may say what it reserves with its next request only, after its memory went back to the
- * driver. It cannot have more than its segments, nor more than the ledgers below handed out.
- */
-static uint64_t reserved_at_most(const struct failure_state *state, uint16_t ledger,
-                                 const struct fragment_moment *moment)
-{
-    uint64_t below_bytes = 0, segment_bytes = 0;
-    bool has_below = false;
-
-    for (uint16_t i = 0; i < tally_ledger_count(state->question->tally); i++) {
-        if (!lies_directly_in(state, ledger, i))
-            continue;
-        has_below = true;
-        below_bytes += held_then(state, i);
-    }
-    for (size_t i = 0; i < moment->segment_count; i++)
-        segment_bytes += moment->segments[i].to - moment->segments[i].from;
-    if (moment->segment_count && (!has_below || segment_bytes < below_bytes))
-        return segment_bytes;
-    return has_below ? below_bytes : UINT64_MAX;
-}
-
-static void reconcile(struct failure_state *state)
-{
-    for (size_t i = 0; i < state->fragments.count; i++) {
-        uint16_t ledger = state->fragments.ledgers[i].ledger;
-        struct fragment_moment *moment = moment_of(state, ledger);
-        uint64_t most_bytes = moment ? reserved_at_most(state, ledger, moment) : 0;
-
-        if (!moment || moment->reserved_bytes <= most_bytes)
-            continue;
-        moment->reserved_bytes = most_bytes;
-        moment->unused_bytes =
-            most_bytes > moment->active_bytes ? most_bytes - moment->active_bytes : 0;
-    }
-}
-
 /* Memory that pools above it do not account for. */
 static void remark_rest(struct failure_state *state, struct report *report,
                         struct report_table *table)
@@ -666,7 +628,6 @@ static void answer(struct failure_state *state, struct report *report)
 {
     struct failed_request failed = request_of(state);
 
-    reconcile(state);
     find_holder_ledgers(state);
     failed.most_held_bytes = most_held(state);
     add_up_pools(state, &failed);
