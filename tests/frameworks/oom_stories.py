@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What leaktide says of a device that is full, against what PyTorch itself says: sixteen stories, each number.
 
-    oom_stories.py [--cache FOLDER] [--only WORD] LEAKTIDE EVENT-DUMP
+    oom_stories.py [--cache FOLDER] [--only-word WORD] LEAKTIDE EVENT-DUMP
 
 One large request, a leak until the device is full, fragmentation, and two devices; with segments of the allocator's own and with
 expandable ones; torch_npu and PyTorch for CUDA, on libraries of the vendors that are made (make_fakes.py). Prints a table of
@@ -105,9 +105,10 @@ class Story:
         self.words("asked by", text, r" to (\w+) \(", truth["asker"])
         self.words("handed out, held", text, r"handed out (.*?) of the (.*?) that it held", shown(truth["allocated"]),
                    shown(truth["reserved"]))
-        if self.name == "fragmentation":
-            self.words("unused, largest piece", text, r"Fragmentation: (.*?) were unused, but in no piece above (.*?)\.$",
-                       shown(self.unused()), shown(max(truth["largest_hole"], truth["largest_free_segment"])))
+        if self.unused() >= truth["asked"]:
+            self.words("unused, largest piece", text, r"(Fragmentation: |)([0-9.]+ \w+) were unused, but in no piece above (.*?)\.$",
+                       "Fragmentation: " if self.name == "fragmentation" else "", shown(self.unused()),
+                       shown(max(truth["largest_hole"], truth["largest_free_segment"])))
         elif self.has_parts():
             self.words("unused, left", text, r"held only (.*?) unused, and the device itself had about (.*?) left\.$",
                        shown(self.unused()), shown(self.room()))

@@ -38,14 +38,16 @@ static void look_for_absurd_request(const struct rule *rule, const struct eviden
                    0, false);
 }
 
-/* Without it, there would have been room. */
+/* Without it, there would have been room. Pieces that were too small are the lesser cause if they
+ * are less, all together. */
 static void look_for_growth_until_full(const struct rule *rule, const struct evidence *evidence,
                                        struct advices *advices)
 {
     const struct failed_request *failed = evidence->failed;
 
     if (failed && failed->since_step && failed->grown_bytes &&
-        (failed->unused_bytes < failed->size_bytes || !failed->knows_pieces) &&
+        (failed->unused_bytes < failed->size_bytes || !failed->knows_pieces ||
+         failed->unused_bytes < failed->grown_bytes) &&
         failed->grown_bytes + failed->unused_bytes + failed->room_bytes >= failed->size_bytes)
         advice_add(advices, rule,
                    report_text(evidence->report,

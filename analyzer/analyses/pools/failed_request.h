@@ -17,7 +17,8 @@ struct failed_request {
     uint64_t live_bytes;     /* its ledger had handed out, without those parts */
     uint64_t reserved_bytes; /* and held; 0: it does not tell */
     bool knows_pools, knows_pieces;
-    uint64_t unused_bytes, largest_piece_bytes, waiting_bytes; /* of all pools of the device */
+    uint64_t held_bytes;                                       /* of all pools of the device */
+    uint64_t unused_bytes, largest_piece_bytes, waiting_bytes; /* of it, not used */
     uint64_t most_held_bytes;                                  /* by any pool of the device, ever */
     struct who grown, holder; /* who grew most since a step, and who held most */
     uint64_t grown_bytes, holder_bytes;

@@ -19,7 +19,7 @@
 #include "segment_pins.h"
 #include "sentence.h"
 
-enum { warm_up_steps = 2, tries_most = 2 };
+enum { warm_up_steps = 2, tries_most = 2, little_percent = 10 /* of unused memory */ };
 
 /* Two failures with more between them are two requests. */
 static const uint64_t retry_ns = 1000000000;
@@ -401,6 +401,7 @@ static void add_up_pools(struct failure_state *state, struct failed_request *fai
             failed->reserved_bytes = moment->reserved_bytes;
         failed->knows_pools = true;
         failed->knows_pieces |= moment->segment_count > 0;
+        failed->held_bytes += moment->reserved_bytes;
         failed->unused_bytes += moment->unused_bytes;
         failed->waiting_bytes += moment->waiting_bytes;
         if (largest_piece(moment) > failed->largest_piece_bytes)
@@ -434,9 +435,12 @@ static const char *reason(struct report *report, const struct failed_request *fa
                            " A free piece of %s would have done, but it belongs to another pool or "
                            "stream.",
                            label_size(texts, failed->largest_piece_bytes));
-    return report_text(report, " Fragmentation: %s were unused, but in no piece above %s.",
-                       label_size(texts, failed->unused_bytes),
-                       label_size(texts, failed->largest_piece_bytes));
+    return report_text(
+        report,
+        percent_of(failed->unused_bytes, failed->held_bytes) < little_percent
+            ? translated(" %s were unused, but in no piece above %s.")
+            : translated(" Fragmentation: %s were unused, but in no piece above %s."),
+        label_size(texts, failed->unused_bytes), label_size(texts, failed->largest_piece_bytes));
 }
 
 static void show_free(struct failure_state *state, struct report *report)
