@@ -43,6 +43,60 @@ static uint64_t own_bytes(const struct tally *tally, const struct ledger *outer)
     return outer->peak_bytes > taken_bytes ? outer->peak_bytes - taken_bytes : 0;
 }
 
+/* Whether memory is mapped part by part: there are addresses for at least one. */
+static bool has_addresses(const struct tally *tally, uint16_t process, uint64_t size_bytes)
+{
+    for (size_t i = 0; i < tally_ledger_count(tally); i++) {
+        const struct ledger *ledger = tally_ledger_at(tally, i);
+
+        if (ledger->process == process && ledger->kind == LEDGER_VIRTUAL &&
+            ledger->peak_bytes >= size_bytes)
+            return true;
+    }
+    return false;
+}
+
+static uint64_t least(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Of the peak, at most, what went to parts of the request that was refused, and came back: nobody
+ * ever had it. */
+static uint64_t came_back_bytes(const struct tally *tally, const struct failure *failure)
+{
+    uint64_t bytes = 0;
+
+    for (size_t i = 1; i < tally_group_count(tally); i++) {
+        const struct group *group = tally_group_at(tally, i);
+        uint64_t peak_bytes;
+
+        if (group->ledger != failure->ledger || tally_detail_at(tally, i)->site != failure->site)
+            continue;
+        peak_bytes = group_at_peak(tally, i).bytes;
+        bytes += peak_bytes - least(peak_bytes, group->live_bytes);
+    }
+    return bytes;
+}
+
+/* By the failure that explains most of it. */
+static uint64_t refused_bytes(const struct tally *tally, uint16_t ledger)
+{
+    const struct ledger *row = tally_ledger_at(tally, ledger);
+    uint64_t most_bytes = 0;
+
+    for (size_t i = 0; i < tally_failure_count(tally); i++) {
+        const struct failure *failure = tally_failure_at(tally, i);
+        uint64_t bytes = 0;
+
+        if (failure->ledger == ledger && failure->site &&
+            has_addresses(tally, row->process, failure->size_bytes))
+            bytes = came_back_bytes(tally, failure);
+        most_bytes = bytes > most_bytes ? bytes : most_bytes;
+    }
+    return most_bytes;
+}
+
 static int place_compare(const void *left, const void *right, void *context)
 {
     const struct place *x = left, *y = right;
@@ -71,6 +125,9 @@ uint16_t *ledger_order(const struct tally *tally, size_t *count)
         if (ledger->alloc_count || ledger->has_reserved || ledger->failed_count)
             places[(*count)++] =
                 (struct place){(uint16_t)i, rank_of(tally, ledger), own_bytes(tally, ledger)};
+        if (ledger->failed_count)
+            places[*count - 1].own_bytes -=
+                least(places[*count - 1].own_bytes, refused_bytes(tally, (uint16_t)i));
     }
     if (order && places)
         qsort_r(places, *count, sizeof(*places), place_compare, (void *)tally);
