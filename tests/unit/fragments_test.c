@@ -286,6 +286,42 @@ static void mapped_memory_is_a_segment(void **state)
     event_list_release(&list);
 }
 
+/* Its cache went back to the driver; the pool says so with its next request only, or before. */
+static void what_went_back_is_not_reserved(void **state)
+{
+    struct event_list list;
+    struct fragments fragments;
+    const struct fragment_ledger *ledger;
+
+    (void)state;
+    for (int is_told_before = 0; is_told_before < 2; is_told_before++) {
+        event_list_init(&list);
+        for (uint64_t i = 0; i < 2; i++) {
+            add_below(&list, "hal", (16 + 20 * i) * MIB, 20 * MIB);
+            add_below(&list, "acl", (16 + 20 * i) * MIB, 20 * MIB);
+            add(&list, EVENT_RESERVED, 0, (i + 1) * 20 * MIB);
+            event_list_alloc(&list, (16 + 20 * i) * MIB, 12 * MIB, 0);
+        }
+        event_list_free(&list, 36 * MIB);
+        if (is_told_before)
+            add(&list, EVENT_RESERVED, 0, 20 * MIB);
+        for (int layer = 0; layer < 2; layer++)
+            event_list_add(&list, (struct event){.kind = EVENT_FREE,
+                                                 .pool = model_pool(
+                                                     list.model,
+                                                     event_list_text(&list, layer ? "hal" : "acl")),
+                                                 .address = 36 * MIB});
+        ledger = read_it(&list, &fragments);
+        assert_int_equal(ledger->moments[MOMENT_END].reserved_bytes, 20 * MIB);
+        assert_int_equal(ledger->moments[MOMENT_END].unused_bytes, 8 * MIB);
+        assert_int_equal(ledger->given_back_bytes, 20 * MIB);
+        assert_int_equal(ledger->give_back_count, 1);
+        expect_sum(&ledger->moments[MOMENT_END]);
+        fragments_release(&fragments);
+        event_list_release(&list);
+    }
+}
+
 static bool count_birth(void *context, const struct life *life)
 {
     size_t *count = context;
@@ -331,6 +367,7 @@ int main(void)
         cmocka_unit_test(the_same_addresses_are_one_segment),
         cmocka_unit_test(the_nearest_layer_has_the_segments),
         cmocka_unit_test(mapped_memory_is_a_segment),
+        cmocka_unit_test(what_went_back_is_not_reserved),
         cmocka_unit_test(a_visitor_sees_each_birth_once),
     };
 

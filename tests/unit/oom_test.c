@@ -182,6 +182,28 @@ static void what_stays_is_no_part(void **state)
     expect("when it had handed out 560 MiB");
 }
 
+/* torch_npu tells of the segment that it wanted; the block is smaller. */
+static void what_is_granted_when_asked_again_is_known_by_its_segment(void **state)
+{
+    static const struct {
+        uint64_t block_bytes;
+        bool is_granted;
+    } cases[] = {{(900 << 20) + 512, true}, {450 << 20, false}};
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        if (i) {
+            teardown(state);
+            assert_int_equal(setup(state), 0);
+        }
+        play_expandable();
+        add(EVENT_ALLOC_FAILED, "pta", 0, 0, 902 * MIB, event_list_site(&list, "attention"));
+        event_list_alloc(&list, 8192 * MIB, cases[i].block_bytes, event_list_site(&list, "again"));
+        analyse_oom(event_list_question(&list), report);
+        expect(cases[i].is_granted ? "REFUSED, AND GRANTED WHEN ASKED AGAIN: pta device 0"
+                                   : "OUT OF MEMORY: pta device 0");
+    }
+}
+
 /* Each step keeps 10 MiB; every other one touches a new segment, in a function that keeps nothing.
  */
 static void play_leak_until_full(void)
@@ -236,6 +258,7 @@ int main(void)
         TEST(the_pool_above_says_how_much_was_asked_for),
         TEST(a_large_request_is_compared_with_what_pools_held),
         TEST(blocks_of_a_program_are_no_parts),
+        TEST(what_is_granted_when_asked_again_is_known_by_its_segment),
         TEST(what_stays_is_no_part),
         TEST(who_grew_is_who_keeps_blocks_of_the_pool),
         TEST(a_small_pool_does_not_hide_who_asks_below_it),

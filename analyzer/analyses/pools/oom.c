@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "caching_allocator.h"
 #include "failed_request.h"
 #include "fragments.h"
 #include "labels.h"
@@ -19,7 +20,12 @@
 #include "segment_pins.h"
 #include "sentence.h"
 
-enum { warm_up_steps = 2, tries_most = 2, little_percent = 10 /* of unused memory */ };
+enum {
+    warm_up_steps = 2,
+    tries_most = 2,
+    little_percent = 10 /* of unused memory */,
+    word_precision = 128
+};
 
 /* Two failures with more between them are two requests. */
 static const uint64_t retry_ns = 1000000000;
@@ -63,6 +69,20 @@ static bool on_event(void *context, const struct event *event)
     return true;
 }
 
+/* Of an allocator that tells what segment it wanted, in words of three digits. */
+static bool is_same_size(const struct failure_state *state, uint64_t bytes)
+{
+    const struct tally *tally = state->question->tally;
+    const struct ledger *ledger = tally_ledger_at(tally, state->failure->ledger);
+    uint64_t refused_bytes = state->failure->size_bytes, segment_bytes;
+
+    if (model_pool_at(tally_model(tally), ledger->pool)->allocator != POOL_ALLOCATOR_NPU_CACHING)
+        return bytes == refused_bytes;
+    segment_bytes = caching_allocator_segment(bytes);
+    return segment_bytes >= refused_bytes - refused_bytes / word_precision &&
+           segment_bytes <= refused_bytes + refused_bytes / word_precision;
+}
+
 /* Whoever is refused may make room and ask again. */
 static bool on_born(void *context, const struct life *life)
 {
@@ -70,7 +90,7 @@ static bool on_born(void *context, const struct life *life)
 
     request_parts_born(&state->parts, life);
     if (state->is_behind && life->ledger == state->failure->ledger)
-        state->is_answered = life->size_bytes == state->failure->size_bytes;
+        state->is_answered = is_same_size(state, life->size_bytes);
     if (state->is_behind)
         return life->ledger != state->failure->ledger;
     state->groups[life->group].bytes += life->size_bytes;

@@ -130,6 +130,19 @@ bool candidates_choose(struct candidates *candidates)
 
 /* --- whose they are ------------------------------------------------------------------------- */
 
+/* With those that it goes on in: a segment that is used for long is one row. */
+static struct range joined(const struct range_set *touched, struct range range)
+{
+    size_t first = range_set_find(touched, range.from ? range.from - 1 : 0);
+    size_t last = range_set_find(touched, range.to);
+
+    if (first < touched->count && touched->rows[first].from < range.from)
+        range.from = touched->rows[first].from;
+    if (last < touched->count && touched->rows[last].from <= range.to)
+        range.to = touched->rows[last].to;
+    return range;
+}
+
 /* Most blocks lie where one lay before. */
 bool touched_add(struct range_set *touched, const struct life *block)
 {
@@ -139,7 +152,7 @@ bool touched_add(struct range_set *touched, const struct life *block)
     if (row < touched->count && touched->rows[row].from <= range.from &&
         touched->rows[row].to >= range.to)
         return true;
-    return range_set_add(touched, range);
+    return range_set_add(touched, joined(touched, range));
 }
 
 bool touched_take(struct range_set *touched, const struct life *segment, bool *was_touched)
