@@ -246,7 +246,7 @@ static void a_small_pool_does_not_hide_who_asks_below_it(void **state)
     add(EVENT_RESERVED, "pta", 0, 0, 10 * MIB, 0);
     analyse_oom(event_list_question(&list), report);
     expect("refused 100 MiB to engine");
-    assert_int_equal(rows_of("held_at_failure"), 3);
+    expect("engine held the most, 500 MiB");
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
