@@ -696,16 +696,31 @@ void analyse_oom_if_any(const struct question *question, struct report *report)
         answer_newest(question, report, false);
 }
 
-/* What became of it, and why it did not fit, takes another reading. */
+static bool may_be_a_part(const struct question *question, const struct failure *failure)
+{
+    struct request_parts parts;
+
+    request_parts_init(&parts, question->tally,
+                       tally_ledger_at(question->tally, failure->ledger)->process);
+    return ledger_can_have_parts(question->tally, failure->ledger) &&
+           failure->size_bytes <= parts.address_bytes;
+}
+
+/* What became of it, why it did not fit, and whether it was asked for in parts takes another
+ * reading. */
 void analyse_oom_in_short(const struct question *question, struct report *report)
 {
     size_t count = tally_failure_count(question->tally);
-    const struct failure *failure = count ? tally_failure_at(question->tally, count - 1) : NULL;
+    struct failed_request failed = {.failure = count ? tally_failure_at(question->tally, count - 1)
+                                                     : NULL};
+    struct arena *texts = report_arena(report);
 
-    if (!failure)
+    if (!failed.failure)
         return;
+    failed.size_bytes = failed.failure->size_bytes;
+    failed.part_count = may_be_a_part(question, failed.failure);
     report_verdict(report, RANK_LEAKS, "REFUSED: %s to %s by %s; leaktide oom says why.",
-                   label_size(report_arena(report), failure->size_bytes),
-                   label_who(question, report_arena(report), (struct who){.site = failure->site}),
-                   asked(question, report, failure));
+                   failed_request_size(&failed, texts),
+                   label_who(question, texts, (struct who){.site = failed.failure->site}),
+                   asked(question, report, failed.failure));
 }

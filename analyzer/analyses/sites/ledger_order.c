@@ -79,6 +79,17 @@ static uint64_t came_back_bytes(const struct tally *tally, const struct failure 
     return bytes;
 }
 
+static bool was_before(const struct tally *tally, size_t index)
+{
+    const struct failure *failure = tally_failure_at(tally, index);
+
+    for (size_t i = 0; i < index; i++)
+        if (tally_failure_at(tally, i)->site == failure->site &&
+            tally_failure_at(tally, i)->ledger == failure->ledger)
+            return true;
+    return false;
+}
+
 /* By the failure that explains most of it. */
 static uint64_t refused_bytes(const struct tally *tally, uint16_t ledger)
 {
@@ -89,7 +100,7 @@ static uint64_t refused_bytes(const struct tally *tally, uint16_t ledger)
         const struct failure *failure = tally_failure_at(tally, i);
         uint64_t bytes = 0;
 
-        if (failure->ledger == ledger && failure->site &&
+        if (failure->ledger == ledger && failure->site && !was_before(tally, i) &&
             has_addresses(tally, row->process, failure->size_bytes))
             bytes = came_back_bytes(tally, failure);
         most_bytes = bytes > most_bytes ? bytes : most_bytes;
