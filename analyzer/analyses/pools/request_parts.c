@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "leaktide/invariant.h"
 #include "list.h"
 
 void request_parts_init(struct request_parts *parts, const struct tally *tally, uint16_t process)
@@ -28,6 +29,15 @@ bool ledger_can_have_parts(const struct tally *tally, uint16_t index)
 
     return ledger->kind == LEDGER_MEMORY && ledger->device >= 0 &&
            pool_is_of_device(model_pool_at(tally_model(tally), ledger->pool));
+}
+
+static void run_check(const struct request_parts *parts, const struct part_run *run)
+{
+    MT_ASSERT(run->ledger < tally_ledger_count(parts->tally));
+    MT_ASSERT(ledger_can_have_parts(parts->tally, run->ledger));
+    MT_ASSERT(!run->has_failed || run->first_event);
+    MT_ASSERT(!run->back_count || run->has_failed);
+    MT_ASSERT(run->back_bytes <= run->back_count * parts->address_bytes);
 }
 
 static struct part_run *run_find(struct request_parts *parts, uint32_t thread, uint16_t ledger)
@@ -93,6 +103,8 @@ void request_parts_event(struct request_parts *parts, const struct event *event)
     run = run_find(parts, event->thread, ledger);
     if (run && run->first_event)
         run->has_failed = true;
+    if (run)
+        run_check(parts, run);
 }
 
 void request_parts_born(struct request_parts *parts, const struct life *life)
@@ -132,6 +144,7 @@ bool request_parts_over(struct request_parts *parts, const struct life *life)
             continue;
         run->back_bytes += life->size_bytes;
         run->back_count++;
+        run_check(parts, run);
         return true;
     }
     return false;

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "leaktide/invariant.h"
 #include "list.h"
 
 /* Pools that take from the lower and that the upper takes from. */
@@ -112,6 +113,18 @@ static void join_mappings(struct candidates *candidates)
     candidates->count = kept;
 }
 
+static void candidates_check(const struct candidates *candidates)
+{
+    MT_ASSERT(candidates->count <= candidates->capacity);
+    for (size_t i = 0; i < candidates->count; i++) {
+        const struct candidate *row = &candidates->rows[i];
+
+        MT_ASSERT(row->layer.is_below);
+        MT_ASSERT(row->layer.distance < POOL_COUNT);
+        MT_ASSERT(!i || row[-1].range.to <= row->range.from); /* each address once */
+    }
+}
+
 bool candidates_choose(struct candidates *candidates)
 {
     struct range_set taken;
@@ -125,6 +138,8 @@ bool candidates_choose(struct candidates *candidates)
     range_set_release(&taken);
     qsort(candidates->rows, candidates->count, sizeof(*candidates->rows), by_start);
     join_mappings(candidates);
+    if (has_memory)
+        candidates_check(candidates);
     return has_memory;
 }
 
