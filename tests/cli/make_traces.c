@@ -15,6 +15,8 @@
  *   cuda       the same, with the calls of the driver below
  *   hip        the same, of a vendor that nobody knows
  *   refused    two requests that fail, on one of two devices; granted: the second try succeeds
+ *   mapped     a pool whose segments are mapped part by part, and a request that gets 28 of its
+ * parts layers     a pool in segments that runtime and driver have both; one is empty in the end
  *   base.csv   of msmemscope: two operators; now.csv: one more, and a block that is freed elsewhere
  */
 #include <stdbool.h>
@@ -205,6 +207,78 @@ static void make_refused(const char *name, bool is_granted)
                                 (struct built_block){0x12d000000000 + (i << 32), size,
                                                      site_base + 0x880, "acl", place});
     }
+    end(b, folder_of(name));
+}
+
+static void layered(struct trace_builder *b, uint64_t time, struct built_block block)
+{
+    trace_builder_alloc(b, 0, time, block);
+    block.pool = "acl";
+    trace_builder_alloc(b, 0, time + 1000, block);
+}
+
+static void reserved(struct trace_builder *b, uint64_t time, uint64_t size)
+{
+    uint64_t fields[] = {trace_builder_text(b, 0, time, "pta"), mt_place_pack(npu0), size};
+
+    trace_builder_push(b, 0, MT_RECORD_pool_reserved, time, fields);
+}
+
+/* Forty MiB are mapped of 680 that are reserved; 902 more are asked for, of which 560 are there. */
+static void make_mapped(const char *name)
+{
+    enum { part = 20 << 20, page = 2, parts = 28 };
+    const struct mt_place view = {
+        .device = 0, .kind = MT_KIND_DEVICE, .flags = MT_PLACE_MAPPING, .module = -1};
+    const struct mt_place handle = {
+        .device = 0, .kind = MT_KIND_DEVICE, .flags = MT_PLACE_HANDLE, .module = 7};
+    const struct mt_place addresses = {
+        .device = 0, .kind = MT_KIND_DEVICE, .flags = MT_PLACE_VIRTUAL, .module = -1};
+    const uint64_t base = 0x12c000000000;
+    struct trace_builder *b = begin(1000);
+
+    trace_builder_alloc(b, 0, ms,
+                        (struct built_block){base, UINT64_C(680) << 20, site_base + 0x110,
+                                             "acl_virtual", addresses});
+    for (uint64_t i = 0; i < page; i++) {
+        layered(b, (2 + i) * ms,
+                (struct built_block){77 + i, part, site_base + 0x110, "hal", handle});
+        trace_builder_alloc(
+            b, 0, (4 + i) * ms,
+            (struct built_block){base + i * part, part, site_base + 0x110, "acl_mapping", view});
+    }
+    reserved(b, 6 * ms, page * part);
+    npu_alloc(b, 7 * ms, base, 24 << 20, 0x220);
+    named(b, MT_RECORD_operator_begin, 8 * ms, "aten::empty");
+    for (uint64_t i = 0; i < parts; i++)
+        layered(b, 9 * ms + i * 2000,
+                (struct built_block){100 + i, part, site_base + 0x880, "hal", handle});
+    refused(b, 10 * ms, "hal", npu0, part);
+    refused(b, 10 * ms + 1000, "acl", npu0, part);
+    for (uint64_t i = 0; i < parts; i++) {
+        trace_builder_free(b, 0, 11 * ms + i * 2000, "acl", 100 + i);
+        trace_builder_free(b, 0, 11 * ms + i * 2000 + 1000, "hal", 100 + i);
+    }
+    refused(b, 12 * ms, "pta", npu0, UINT64_C(902) << 20);
+    named(b, MT_RECORD_operator_end, 13 * ms, "aten::empty");
+    end(b, folder_of(name));
+}
+
+static void make_layers(const char *name)
+{
+    enum { segment = 20 << 20 };
+    const uint64_t base = 0x12c000000000;
+    struct trace_builder *b = begin(1000);
+
+    for (uint64_t i = 0; i < 3; i++) {
+        layered(
+            b, (1 + 3 * i) * ms,
+            (struct built_block){base + 2 * i * segment, segment, site_base + 0x110, "hal", npu0});
+        reserved(b, (2 + 3 * i) * ms, (i + 1) * segment);
+        npu_alloc(b, (3 + 3 * i) * ms, base + 2 * i * segment, 12 << 20, 0x220);
+    }
+    trace_builder_free(b, 0, 20 * ms, "pta", base);
+    refused(b, 21 * ms, "acl", npu0, 40 << 20);
     end(b, folder_of(name));
 }
 
@@ -536,6 +610,8 @@ int main(void)
     make_device_leak("hip", "hip", NULL, "hip used");
     make_refused("refused", false);
     make_refused("granted", true);
+    make_mapped("mapped");
+    make_layers("layers");
     make_stacks("stacks");
     make_lines("lines_base", "+ 0\n+ 1\n");
     make_lines("lines_late", "+ 1\n+ 0\n+ 0\n");

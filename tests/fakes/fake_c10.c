@@ -30,6 +30,19 @@ void _ZN3c1027reportOutOfMemoryToProfilerElmmNS_6DeviceE(int64_t, size_t, size_t
 void *_ZN3c109alloc_cpuEm(size_t);
 void _ZN3c108free_cpuEPv(void *);
 
+/* c10::SourceLocation, and how a std::string begins. */
+struct source_location {
+    const char *function, *file;
+    uint32_t line;
+};
+struct string {
+    const char *text;
+    size_t length_bytes;
+};
+#define OUT_OF_MEMORY_ERROR                                                                        \
+    _ZN3c1016OutOfMemoryErrorC1ENS_14SourceLocationENSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEE
+void OUT_OF_MEMORY_ERROR(void *, struct source_location, struct string *);
+
 static struct caching_allocator {
     struct fake_memory segments[SEGMENTS_MAX];
     unsigned segment_count;
@@ -52,6 +65,21 @@ void _ZN3c1027reportOutOfMemoryToProfilerElmmNS_6DeviceE(int64_t size, size_t us
 {
     (void)size, (void)used, (void)reserved, (void)device;
     atomic_fetch_add(&reports, 1);
+}
+
+void OUT_OF_MEMORY_ERROR(void *error, struct source_location location, struct string *message)
+{
+    *(uint32_t *)error = location.line + (uint32_t)message->length_bytes;
+}
+
+uint32_t fake_c10_npu_refuse(uint32_t line)
+{
+    static const char text[] = "NPU out of memory. Tried to allocate 902.00 MiB (NPU 1; ...";
+    struct string message = {text, sizeof(text) - 1};
+    uint32_t error = 0;
+
+    OUT_OF_MEMORY_ERROR(&error, (struct source_location){__func__, __FILE__, line}, &message);
+    return error - (uint32_t)message.length_bytes;
 }
 
 unsigned fake_c10_reports(void)

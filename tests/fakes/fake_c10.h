@@ -21,6 +21,10 @@ void fake_c10_device_free(int device, void *block);
 uint64_t fake_c10_device_used(int device);
 uint64_t fake_c10_device_reserved(int device);
 
+/* As torch_npu: 902 MiB are refused on device 1, and an exception is made. Returns the line that
+ * the real constructor was given. */
+uint32_t fake_c10_npu_refuse(uint32_t line);
+
 /* As DefaultCPUAllocator does it. */
 void *fake_c10_host_alloc(size_t size);
 void fake_c10_host_free(void *block, size_t size);

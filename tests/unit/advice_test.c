@@ -409,6 +409,7 @@ static void a_failed_request_says_what_would_have_made_room(void **state)
     } cases[] = {
         {30 * MIB, 1024 * MIB, "absurd request"},
         {30 * MIB, 32 * MIB, "growth until full"},
+        {20 * MIB, 15 * MIB, "growth until full"}, /* 16 are free: 2 and 14 */
         {30 * MIB, 60 * MIB, "too little memory"},
         {2 * MIB, 33 * MIB, "pieces too small"}, /* 34 are free: 2 and 32 */
     };

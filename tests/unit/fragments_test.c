@@ -175,6 +175,153 @@ static void blocks_of_the_driver_stand_for_segments(void **state)
     event_list_release(&list);
 }
 
+static void add_below(struct event_list *list, const char *pool, uint64_t address, uint64_t bytes)
+{
+    event_list_add(list,
+                   (struct event){.kind = EVENT_ALLOC,
+                                  .pool = model_pool(list->model, event_list_text(list, pool)),
+                                  .address = address,
+                                  .value = bytes});
+}
+
+static void expect_sum(const struct fragment_moment *moment)
+{
+    assert_int_equal(moment->active_bytes + moment->rounding_bytes + moment->hole_bytes +
+                         moment->free_segment_bytes,
+                     moment->reserved_bytes);
+}
+
+/* The runtime and the driver have one segment both; the second is empty when all is over. */
+static void the_same_addresses_are_one_segment(void **state)
+{
+    static const char *const below[][2] = {{"acl", "hal"}, {"hal", "acl"}};
+    struct event_list list;
+    struct fragments fragments;
+    const struct fragment_moment *end;
+
+    (void)state;
+    for (size_t order = 0; order < 2; order++) {
+        event_list_init(&list);
+        for (uint64_t i = 0; i < 2; i++) {
+            add_below(&list, below[order][0], (16 + 20 * i) * MIB, 20 * MIB);
+            add_below(&list, below[order][1], (16 + 20 * i) * MIB, 20 * MIB);
+        }
+        add(&list, EVENT_RESERVED, 0, 40 * MIB);
+        event_list_alloc(&list, 16 * MIB, 12 * MIB, 0);
+        event_list_alloc(&list, 36 * MIB, 12 * MIB, 0);
+        event_list_free(&list, 36 * MIB);
+        end = &read_it(&list, &fragments)->moments[MOMENT_END];
+        assert_int_equal(end->segment_count, 2);
+        assert_int_equal(end->hole_bytes, 8 * MIB);
+        assert_int_equal(end->free_segment_bytes, 20 * MIB);
+        expect_sum(end);
+        fragments_release(&fragments);
+        event_list_release(&list);
+    }
+}
+
+/* The driver gives more than it was asked for: the runtime's blocks are the segments. */
+static void the_nearest_layer_has_the_segments(void **state)
+{
+    struct event_list list;
+    struct fragments fragments;
+    const struct fragment_moment *end;
+
+    (void)state;
+    event_list_init(&list);
+    add_below(&list, "hal", 16 * MIB, 64 * MIB);
+    add_below(&list, "acl", 16 * MIB, 14 * MIB);
+    add_below(&list, "acl", 32 * MIB, 14 * MIB);
+    add(&list, EVENT_RESERVED, 0, 28 * MIB);
+    event_list_alloc(&list, 16 * MIB, 12 * MIB, 0);
+    event_list_alloc(&list, 32 * MIB, 12 * MIB, 0);
+    end = &read_it(&list, &fragments)->moments[MOMENT_END];
+    assert_int_equal(end->segment_count, 2);
+    assert_int_equal(end->hole_bytes, 4 * MIB);
+    expect_sum(end);
+    fragments_release(&fragments);
+    event_list_release(&list);
+}
+
+/* What was mapped is a segment, the addresses that were reserved for it are none, and a handle is
+ * no address. */
+static void mapped_memory_is_a_segment(void **state)
+{
+    struct event_list list;
+    struct fragments fragments;
+    const struct fragment_ledger *ledger;
+    uint16_t mapped, reserved;
+
+    (void)state;
+    event_list_init(&list);
+    mapped = model_place(list.model, (struct mt_place){.flags = MT_PLACE_MAPPING});
+    reserved = model_place(list.model, (struct mt_place){.flags = MT_PLACE_VIRTUAL});
+    event_list_add(
+        &list, (struct event){.kind = EVENT_ALLOC,
+                              .pool = model_pool(list.model, event_list_text(&list, "acl_virtual")),
+                              .place = reserved,
+                              .address = 1024 * (uint64_t)MIB,
+                              .value = 680 * (uint64_t)MIB});
+    for (uint64_t i = 0; i < 2; i++) {
+        add_below(&list, "hal", 77 + i, 20 * MIB);
+        add_below(&list, "acl", 77 + i, 20 * MIB);
+        for (int layer = 0; layer < 2; layer++)
+            event_list_add(&list, (struct event){.kind = EVENT_ALLOC,
+                                                 .pool = model_pool(
+                                                     list.model,
+                                                     event_list_text(&list, layer ? "acl_mapping"
+                                                                                  : "hal_mapping")),
+                                                 .place = mapped,
+                                                 .address = (1024 + 20 * i) * (uint64_t)MIB,
+                                                 .value = 20 * MIB});
+    }
+    add(&list, EVENT_RESERVED, 0, 40 * MIB);
+    event_list_alloc(&list, 1024 * (uint64_t)MIB, 24 * MIB, 0);
+    ledger = read_it(&list, &fragments);
+    assert_true(ledger->is_mapped);
+    assert_int_equal(ledger->moments[MOMENT_END].segment_count, 1);
+    assert_int_equal(ledger->moments[MOMENT_END].largest_hole_bytes, 16 * MIB);
+    expect_sum(&ledger->moments[MOMENT_END]);
+    fragments_release(&fragments);
+    event_list_release(&list);
+}
+
+/* Its cache went back to the driver; the pool says so with its next request only, or before. */
+static void what_went_back_is_not_reserved(void **state)
+{
+    struct event_list list;
+    struct fragments fragments;
+    const struct fragment_ledger *ledger;
+
+    (void)state;
+    for (int is_told_before = 0; is_told_before < 2; is_told_before++) {
+        event_list_init(&list);
+        for (uint64_t i = 0; i < 2; i++) {
+            add_below(&list, "hal", (16 + 20 * i) * MIB, 20 * MIB);
+            add_below(&list, "acl", (16 + 20 * i) * MIB, 20 * MIB);
+            add(&list, EVENT_RESERVED, 0, (i + 1) * 20 * MIB);
+            event_list_alloc(&list, (16 + 20 * i) * MIB, 12 * MIB, 0);
+        }
+        event_list_free(&list, 36 * MIB);
+        if (is_told_before)
+            add(&list, EVENT_RESERVED, 0, 20 * MIB);
+        for (int layer = 0; layer < 2; layer++)
+            event_list_add(&list, (struct event){.kind = EVENT_FREE,
+                                                 .pool = model_pool(
+                                                     list.model,
+                                                     event_list_text(&list, layer ? "hal" : "acl")),
+                                                 .address = 36 * MIB});
+        ledger = read_it(&list, &fragments);
+        assert_int_equal(ledger->moments[MOMENT_END].reserved_bytes, 20 * MIB);
+        assert_int_equal(ledger->moments[MOMENT_END].unused_bytes, 8 * MIB);
+        assert_int_equal(ledger->given_back_bytes, 20 * MIB);
+        assert_int_equal(ledger->give_back_count, 1);
+        expect_sum(&ledger->moments[MOMENT_END]);
+        fragments_release(&fragments);
+        event_list_release(&list);
+    }
+}
+
 static bool count_birth(void *context, const struct life *life)
 {
     size_t *count = context;
@@ -217,6 +364,10 @@ int main(void)
         cmocka_unit_test(a_free_that_waits_is_told_apart),
         cmocka_unit_test(mapped_pages_go_on_in_their_neighbours),
         cmocka_unit_test(blocks_of_the_driver_stand_for_segments),
+        cmocka_unit_test(the_same_addresses_are_one_segment),
+        cmocka_unit_test(the_nearest_layer_has_the_segments),
+        cmocka_unit_test(mapped_memory_is_a_segment),
+        cmocka_unit_test(what_went_back_is_not_reserved),
         cmocka_unit_test(a_visitor_sees_each_birth_once),
     };
 

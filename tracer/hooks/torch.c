@@ -20,10 +20,12 @@
 #include <stdint.h>
 #include <stdlib.h>
 
+#include "ascend_device.h"
 #include "config.h"
 #include "device_blocks.h"
 #include "device_memory.h"
 #include "hook.h"
+#include "torch_refusal.h"
 
 /* c10::Device, which is passed by value in one register. */
 struct torch_device {
@@ -31,24 +33,42 @@ struct torch_device {
     int8_t index;
 };
 
+/* c10::SourceLocation */
+struct torch_source_location {
+    const char *function, *file;
+    uint32_t line;
+};
+
+/* std::string begins like this. It is passed by its address. */
+struct cxx_string {
+    const char *text;
+    size_t length_bytes;
+};
+
 enum {
-    TORCH_CPU = 0,          /* c10::DeviceType::CPU */
-    TORCH_OUT_OF_MEMORY = 2 /* as the CUDA runtime says it */
+    TORCH_CPU = 0,                    /* c10::DeviceType::CPU */
+    TORCH_OUT_OF_MEMORY = 2,          /* as the CUDA runtime says it */
+    TORCH_NPU_OUT_OF_MEMORY = 207001, /* as the runtime of Ascend says it */
 };
 
 static const char *const torch_libraries[] = {"libc10.so", NULL};
 
 static POOL(pool_torch, "torch");
 static POOL(pool_torch_cpu, "torch_cpu");
+static POOL(pool_pta, "pta");
+static POOL(pool_pta_workspace, "pta_workspace");
 
 #define TORCH_USAGE(name)                                                                          \
     HOOK_EXPORT void name(void *, int64_t, size_t, size_t, struct torch_device);
 #define TORCH_FAILURE(name) HOOK_EXPORT void name(int64_t, size_t, size_t, struct torch_device);
-#define TORCH_ALLOC(name)   HOOK_EXPORT void *name(size_t);
-#define TORCH_FREE(name)    HOOK_EXPORT void name(void *);
+#define TORCH_ERROR(name)                                                                          \
+    HOOK_EXPORT void name(void *, struct torch_source_location, struct cxx_string *);
+#define TORCH_ALLOC(name) HOOK_EXPORT void *name(size_t);
+#define TORCH_FREE(name)  HOOK_EXPORT void name(void *);
 #include "torch.def"
 #undef TORCH_USAGE
 #undef TORCH_FAILURE
+#undef TORCH_ERROR
 #undef TORCH_ALLOC
 #undef TORCH_FREE
 
@@ -132,6 +152,20 @@ static void failure_record(int64_t size, struct torch_device device, struct unwi
     device_hook_leave(LAYER_TORCH, saved_errno);
 }
 
+static void refusal_record(const struct torch_refusal *refusal, struct unwind_registers from)
+{
+    uint64_t place = mt_place_pack((struct mt_place){
+        .device = ascend_physical_device(refusal->device), .kind = MT_KIND_DEVICE, .module = -1});
+    int saved_errno = errno;
+
+    if (!refusal->size_bytes || !config_get()->records_device || !guard_enter(LAYER_TORCH))
+        return;
+    record_alloc_failed(refusal->is_workspace ? pool_pta_workspace : pool_pta, place,
+                        refusal->size_bytes, TORCH_NPU_OUT_OF_MEMORY,
+                        recorder_site(LAYER_TORCH, from));
+    device_hook_leave(LAYER_TORCH, saved_errno);
+}
+
 static bool cpu_enter(void)
 {
     return config_get()->records_host && guard_enter(LAYER_TORCH);
@@ -168,6 +202,19 @@ static void cpu_alloc_record(void *block, size_t size, struct call_site site)
         failure_record(size, device, unwind_caller());                                             \
         if (real)                                                                                  \
             real(size, used, reserved, device);                                                    \
+    }
+
+#define TORCH_ERROR(name)                                                                          \
+    TORCH_SLOT(name)                                                                               \
+    void name(void *error, struct torch_source_location location, struct cxx_string *message)      \
+    {                                                                                              \
+        void (*real)(void *, struct torch_source_location, struct cxx_string *) =                  \
+            hook_real(&slot_##name);                                                               \
+        struct torch_refusal refusal;                                                              \
+        if (torch_refusal_read(message->text, message->length_bytes, &refusal))                    \
+            refusal_record(&refusal, unwind_caller());                                             \
+        if (real)                                                                                  \
+            real(error, location, message);                                                        \
     }
 
 /* Without the real one: the same as it does, for a library that has it under another file name. */

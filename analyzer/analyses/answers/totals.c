@@ -11,7 +11,7 @@
 void analyse_failures(const struct question *question, struct report *report)
 {
     struct arena *texts = report_arena(report);
-    struct report_table *table = report_table(report, "failed", "Requests that failed", NULL);
+    struct report_table *table = report_table(report, "failed", "Calls that were refused", NULL);
     size_t count = tally_failure_count(question->tally);
     size_t shown = rows_shown(question, count);
 

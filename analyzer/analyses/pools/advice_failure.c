@@ -6,7 +6,7 @@
 
 #include "failed_request.h"
 #include "labels.h"
-#include "ledger_figures.h"
+#include "sentence.h"
 
 /* Times what the whole device had in use. */
 enum { absurd_times = 16 };
@@ -21,52 +21,34 @@ static const char *who(const struct evidence *evidence, struct who who)
     return label_who(evidence->question, report_arena(evidence->report), who);
 }
 
-/* The most that any pool of the device ever had. */
-static uint64_t most_held(const struct evidence *evidence)
-{
-    const struct tally *tally = evidence->question->tally;
-    const struct ledger *failed = tally_ledger_at(tally, evidence->failed->failure->ledger);
-    uint64_t most_bytes = 0;
-
-    for (size_t i = 0; i < tally_ledger_count(tally); i++) {
-        const struct ledger *ledger = tally_ledger_at(tally, i);
-        uint64_t held_bytes = ledger_figures_of(evidence->question, (uint16_t)i).held_bytes;
-
-        if (ledger->process == failed->process && ledger->device == failed->device &&
-            held_bytes > most_bytes)
-            most_bytes = held_bytes;
-    }
-    return most_bytes;
-}
-
 static void look_for_absurd_request(const struct rule *rule, const struct evidence *evidence,
                                     struct advices *advices)
 {
-    uint64_t most_bytes;
+    const struct failed_request *failed = evidence->failed;
 
-    if (!evidence->failed)
-        return;
-    most_bytes = most_held(evidence);
-    if (most_bytes && evidence->failed->failure->size_bytes / absurd_times >= most_bytes)
+    if (failed && failed->most_held_bytes &&
+        failed->size_bytes / absurd_times >= failed->most_held_bytes)
         advice_add(advices, rule,
                    report_text(evidence->report,
                                "%s were asked for at once, %s times the most that a pool of this "
                                "device ever held",
-                               size(evidence, evidence->failed->failure->size_bytes),
+                               failed_request_size(failed, report_arena(evidence->report)),
                                label_count(report_arena(evidence->report),
-                                           evidence->failed->failure->size_bytes / most_bytes)),
+                                           failed->size_bytes / failed->most_held_bytes)),
                    0, false);
 }
 
-/* Without it, there would have been room. */
+/* Without it, there would have been room. Pieces that were too small are the lesser cause if they
+ * are less, all together. */
 static void look_for_growth_until_full(const struct rule *rule, const struct evidence *evidence,
                                        struct advices *advices)
 {
     const struct failed_request *failed = evidence->failed;
 
     if (failed && failed->since_step && failed->grown_bytes &&
-        (failed->unused_bytes < failed->failure->size_bytes || !failed->knows_pieces) &&
-        failed->grown_bytes + failed->unused_bytes >= failed->failure->size_bytes)
+        (failed->unused_bytes < failed->size_bytes || !failed->knows_pieces ||
+         failed->unused_bytes < failed->grown_bytes) &&
+        failed->grown_bytes + failed->unused_bytes + failed->room_bytes >= failed->size_bytes)
         advice_add(advices, rule,
                    report_text(evidence->report,
                                "%s grew by %s since step %" PRIu32
@@ -81,14 +63,14 @@ static void look_for_pieces_too_small(const struct rule *rule, const struct evid
 {
     const struct failed_request *failed = evidence->failed;
 
-    if (failed && failed->knows_pieces && failed->unused_bytes >= failed->failure->size_bytes &&
-        failed->largest_piece_bytes < failed->failure->size_bytes)
+    if (failed && failed->knows_pieces && failed->unused_bytes >= failed->size_bytes &&
+        failed->largest_piece_bytes < failed->size_bytes)
         advice_add(advices, rule,
                    report_text(evidence->report,
                                "%s were unused, but in no piece above %s: %s would have fitted",
                                size(evidence, failed->unused_bytes),
                                size(evidence, failed->largest_piece_bytes),
-                               size(evidence, failed->failure->size_bytes)),
+                               size(evidence, failed->size_bytes)),
                    failed->unused_bytes, true);
 }
 
@@ -98,7 +80,7 @@ static void look_for_waiting_blocks(const struct rule *rule, const struct eviden
     const struct failed_request *failed = evidence->failed;
 
     if (failed && failed->waiting_bytes &&
-        failed->waiting_bytes + failed->unused_bytes >= failed->failure->size_bytes)
+        failed->waiting_bytes + failed->unused_bytes >= failed->size_bytes)
         advice_add(advices, rule,
                    report_text(evidence->report,
                                "%s were freed but waited for another stream; with them the request "
@@ -107,20 +89,32 @@ static void look_for_waiting_blocks(const struct rule *rule, const struct eviden
                    failed->waiting_bytes, true);
 }
 
+/* "24.0 MiB more than the pools had unused and the device had left were needed" */
+static const char *shortage(const struct evidence *evidence, uint64_t bytes)
+{
+    const char *words =
+        evidence->failed->room_bytes
+            ? translated("%s more than the pools had unused and the device had left "
+                         "were needed")
+            : translated("%s more than the pools had unused were needed");
+
+    return report_text(evidence->report, words, size(evidence, bytes));
+}
+
 static void look_for_too_little(const struct rule *rule, const struct evidence *evidence,
                                 struct advices *advices)
 {
     const struct failed_request *failed = evidence->failed;
+    uint64_t there_bytes = failed ? failed->unused_bytes + failed->room_bytes : 0;
+    const char *words;
 
-    if (failed && failed->knows_pools && failed->unused_bytes < failed->failure->size_bytes &&
-        failed->holder_bytes)
-        advice_add(advices, rule,
-                   report_text(evidence->report,
-                               "%s more than the pools had unused were needed; %s held the most, "
-                               "%s",
-                               size(evidence, failed->failure->size_bytes - failed->unused_bytes),
-                               who(evidence, failed->holder), size(evidence, failed->holder_bytes)),
-                   0, false);
+    if (!failed || !failed->knows_pools || there_bytes >= failed->size_bytes)
+        return;
+    words = shortage(evidence, failed->size_bytes - there_bytes);
+    if (failed->holder_bytes)
+        words = report_text(evidence->report, "%s; %s held the most, %s", words,
+                            who(evidence, failed->holder), size(evidence, failed->holder_bytes));
+    advice_add(advices, rule, words, 0, false);
 }
 
 /* The first that has its evidence is the one that speaks. */

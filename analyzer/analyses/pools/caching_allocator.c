@@ -205,12 +205,17 @@ static void note_taken(struct caching_allocator *allocator, uint64_t more_bytes)
         totals->taken_at_peak_bytes = totals->taken_bytes;
 }
 
+uint64_t caching_allocator_segment(uint64_t block_bytes)
+{
+    return block_bytes <= SMALL_MOST   ? SMALL_SEGMENT
+           : block_bytes < SHARED_MOST ? LARGE_SEGMENT
+                                       : round_up(block_bytes, SEGMENT_UNIT);
+}
+
 static uint32_t make_segment(struct caching_allocator *allocator, uint32_t lane,
                              uint64_t size_bytes)
 {
-    uint64_t segment_bytes = lane & 1                   ? SMALL_SEGMENT
-                             : size_bytes < SHARED_MOST ? LARGE_SEGMENT
-                                                        : round_up(size_bytes, SEGMENT_UNIT);
+    uint64_t segment_bytes = lane & 1 ? SMALL_SEGMENT : caching_allocator_segment(size_bytes);
     uint32_t made = chunk_make(allocator, (struct chunk){.address = allocator->next_address,
                                                          .size_bytes = segment_bytes,
                                                          .lane = lane,

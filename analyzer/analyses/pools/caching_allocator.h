@@ -40,6 +40,9 @@ struct allocator_totals {
 
 struct caching_allocator;
 
+/* The segment that a block of this size is taken from, where none has room. */
+uint64_t caching_allocator_segment(uint64_t block_bytes);
+
 /*
  * Reads settings as PyTorch takes them, "expandable_segments:True,max_split_size_mb:128", over
  * what *settings has. Those that do not decide how much is reserved are passed over. MT_USAGE

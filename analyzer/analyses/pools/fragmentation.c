@@ -233,8 +233,8 @@ static void add_notes(const struct question *question, struct report *report,
         if (ledger->are_segments_from_below)
             report_note(report, 0,
                         report_text(report,
-                                    "%s: its segments are taken to be the blocks of the driver "
-                                    "that its blocks lie in; those without any are unexplained",
+                                    "%s: its segments are taken to be what pools from below handed "
+                                    "out or mapped, and its blocks lay in",
                                     label));
         if (ledger->has_segments && outside_bytes)
             report_note(report, 0,

@@ -12,18 +12,22 @@
 #include "list.h"
 #include "lives.h"
 #include "range_set.h"
+#include "segments_below.h"
 
 enum { block_unit = 512 };
 
 struct ledger_state {
     uint64_t reserved_bytes, live_bytes, most_unused_bytes;
-    uint64_t older_bytes; /* in blocks that are older and not known one by one */
+    uint64_t older_bytes;     /* in blocks that are older and not known one by one */
+    uint64_t announced_bytes; /* told as given back, before it was */
     struct range_set segments;
     size_t next_slice;
-    size_t capacities[MOMENT_KINDS], below_counts[MOMENT_KINDS], below_capacities[MOMENT_KINDS];
-    struct range *below[MOMENT_KINDS]; /* blocks of pools from below, at the moment */
-    bool is_mapped;                    /* segments go on in their neighbours */
-    bool gives_back;                   /* so did the newest event of the pool */
+    size_t capacities[MOMENT_KINDS];
+    struct layer *layers;                  /* by ledger: how it is below */
+    struct range_set touched;              /* where blocks of the pool lay */
+    struct candidates below[MOMENT_KINDS]; /* of pools from below, at the moment */
+    bool is_mapped;                        /* segments go on in their neighbours */
+    bool gives_back;                       /* so did the newest event of the pool */
 };
 
 /* A block that was given back, and waits for a stream. */
@@ -35,9 +39,8 @@ struct reading {
     const struct question *question;
     struct fragments *fragments;
     struct ledger_state states[FRAGMENT_LEDGERS_MOST];
-    uint8_t *below_of; /* by ledger: 1 + the ledger whose segments its blocks may be; 0: none */
-    uint64_t event;    /* the newest */
-    bool is_older;     /* the newest tells what was there before the recording */
+    uint64_t event; /* the newest */
+    bool is_older;  /* the newest tells what was there before the recording */
     struct waiting *waiting;
     size_t waiting_count, waiting_capacity;
     bool has_failed;
@@ -45,17 +48,20 @@ struct reading {
 
 /* --- which ledgers -------------------------------------------------------------------------- */
 
-/* Whether segments of `upper` may be blocks of `lower`. */
-static bool is_below(const struct question *question, const struct ledger *lower,
-                     const struct ledger *upper)
+static bool find_layers(struct reading *reading, size_t index)
 {
-    return lower->process == upper->process && lower->device == upper->device &&
-           (lower->kind == LEDGER_MEMORY || lower->kind == LEDGER_VIRTUAL) &&
-           pool_lies_in(model_pool_at(question->model, upper->pool),
-                        model_pool_at(question->model, lower->pool));
+    const struct tally *tally = reading->question->tally;
+    const struct ledger *upper = tally_ledger_at(tally, reading->fragments->ledgers[index].ledger);
+    struct layer *layers = calloc(tally_ledger_count(tally), sizeof(*layers));
+
+    reading->states[index].layers = layers;
+    for (size_t i = 0; layers && i < tally_ledger_count(tally); i++)
+        layers[i] = layer_below(tally, tally_ledger_at(tally, i), upper);
+    return layers != NULL;
 }
 
-static void choose(struct reading *reading, const uint16_t *order, size_t count)
+/* False without memory. */
+static bool choose(struct reading *reading, const uint16_t *order, size_t count)
 {
     const struct tally *tally = reading->question->tally;
     struct fragments *fragments = reading->fragments;
@@ -66,14 +72,10 @@ static void choose(struct reading *reading, const uint16_t *order, size_t count)
         if (row->has_reserved && row->alloc_count && row->reserved_peak_bytes)
             fragments->ledgers[fragments->count++].ledger = order[i];
     }
-    for (size_t i = 0; i < fragments->count; i++) {
-        const struct ledger *upper = tally_ledger_at(tally, fragments->ledgers[i].ledger);
-
-        for (size_t k = 0; k < tally_ledger_count(tally); k++) {
-            if (is_below(reading->question, tally_ledger_at(tally, k), upper))
-                reading->below_of[k] = (uint8_t)(i + 1);
-        }
-    }
+    for (size_t i = 0; i < fragments->count; i++)
+        if (!find_layers(reading, i))
+            return false;
+    return true;
 }
 
 static struct fragment_ledger *ledger_find(struct reading *reading, uint16_t index,
@@ -208,6 +210,31 @@ static void count_give_back(struct fragment_ledger *ledger, struct ledger_state 
     ledger->taken_again_bytes += taken_bytes < owed_bytes ? taken_bytes : owed_bytes;
 }
 
+/* A pool may say it with its next request only: what went back to who is below is not reserved any
+ * more. */
+static void segment_went(struct reading *reading, size_t index, const struct life *life)
+{
+    struct fragment_ledger *ledger = &reading->fragments->ledgers[index];
+    struct ledger_state *state = &reading->states[index];
+    uint64_t bytes = life->size_bytes, announced_bytes = state->announced_bytes;
+    bool was_touched;
+
+    if (!state->layers[life->ledger].is_below || !life->freed_event)
+        return;
+    reading->has_failed |= !touched_take(&state->touched, life, &was_touched);
+    if (!was_touched)
+        return;
+    state->announced_bytes -= bytes < announced_bytes ? bytes : announced_bytes;
+    bytes -= bytes < announced_bytes ? bytes : announced_bytes;
+    bytes = bytes < state->reserved_bytes ? bytes : state->reserved_bytes;
+    if (!bytes)
+        return;
+    pass_slices(reading, ledger, state, life->freed_ns);
+    count_give_back(ledger, state, state->reserved_bytes - bytes);
+    state->reserved_bytes -= bytes;
+    changed(reading, ledger, state, life->freed_ns);
+}
+
 static bool changes_pool(const struct event *event)
 {
     return event->kind == EVENT_RESERVED ||
@@ -239,8 +266,11 @@ static bool first_event(void *context, const struct event *event)
         state->older_bytes = event->value;
     else
         count_give_back(ledger, state, event->value);
-    if (event->kind == EVENT_RESERVED)
+    if (event->kind == EVENT_RESERVED) {
+        if (event->value < state->reserved_bytes)
+            state->announced_bytes += state->reserved_bytes - event->value;
         state->reserved_bytes = event->value;
+    }
     changed(reading, ledger, state, event->time_ns);
     return true;
 }
@@ -253,6 +283,7 @@ static bool first_born(void *context, const struct life *life)
 
     if (!ledger)
         return true;
+    reading->has_failed |= !touched_add(&state->touched, life);
     pass_slices(reading, ledger, state, life->born_ns);
     state->gives_back = false;
     state->live_bytes += life->size_bytes;
@@ -269,6 +300,8 @@ static bool first_over(void *context, const struct life *life)
     struct ledger_state *state;
     struct fragment_ledger *ledger = ledger_find(reading, life->ledger, &state);
 
+    for (size_t i = 0; i < reading->fragments->count; i++)
+        segment_went(reading, i, life);
     if (!ledger || life->freed_ns == UINT64_MAX)
         return true;
     pass_slices(reading, ledger, state, life->freed_ns);
@@ -390,20 +423,34 @@ static bool keep_block(struct fragment_moment *moment, size_t *capacity, const s
     return true;
 }
 
-static bool keep_below(struct ledger_state *state, int kind, const struct life *life)
+static bool second_born(void *context, const struct life *life)
 {
-    if (!list_has_room(&state->below[kind], &state->below_capacities[kind],
-                       state->below_counts[kind], sizeof(*state->below[kind])))
-        return false;
-    state->below[kind][state->below_counts[kind]++] =
-        (struct range){life->address, life->address + life->size_bytes};
-    return true;
+    struct reading *reading = context;
+    struct ledger_state *state;
+
+    if (ledger_find(reading, life->ledger, &state))
+        reading->has_failed |= !touched_add(&state->touched, life);
+    return !reading->has_failed;
+}
+
+static void keep_below(struct reading *reading, size_t index, const struct life *life)
+{
+    const struct fragment_ledger *ledger = &reading->fragments->ledgers[index];
+    struct ledger_state *state = &reading->states[index];
+    struct layer layer = state->layers[life->ledger];
+    bool was_touched = false;
+
+    if (!layer.is_below)
+        return;
+    reading->has_failed |= !touched_take(&state->touched, life, &was_touched);
+    for (int kind = 0; was_touched && kind < MOMENT_KINDS; kind++)
+        if (was_alive(life, &ledger->moments[kind]))
+            reading->has_failed |= !candidates_add(&state->below[kind], layer, life);
 }
 
 static bool second_over(void *context, const struct life *life)
 {
     struct reading *reading = context;
-    size_t below = reading->below_of[life->ledger];
     struct ledger_state *state;
     struct fragment_ledger *ledger = ledger_find(reading, life->ledger, &state);
     uint64_t since = ledger && reading->waiting_count ? waits_since(reading, life) : UINT64_MAX;
@@ -412,9 +459,8 @@ static bool second_over(void *context, const struct life *life)
         if (was_alive(life, &ledger->moments[kind]))
             reading->has_failed |=
                 !keep_block(&ledger->moments[kind], &state->capacities[kind], life, since);
-    for (int kind = 0; below && kind < MOMENT_KINDS; kind++)
-        if (was_alive(life, &reading->fragments->ledgers[below - 1].moments[kind]))
-            reading->has_failed |= !keep_below(&reading->states[below - 1], kind, life);
+    for (size_t i = 0; i < reading->fragments->count; i++)
+        keep_below(reading, i, life);
     return !reading->has_failed;
 }
 
@@ -434,31 +480,21 @@ static int by_address(const void *left, const void *right)
     return (a->address > b->address) - (a->address < b->address);
 }
 
-static int by_start(const void *left, const void *right)
-{
-    const struct range *a = left, *b = right;
-
-    return (a->from > b->from) - (a->from < b->from);
-}
-
-/* Blocks of pools from below, when blocks of the pool lie in them. */
+/* What pools from below handed out stands for what no source tells. */
 static bool use_below(struct ledger_state *state, struct fragment_moment *moment, int kind)
 {
-    size_t block = 0;
+    struct candidates *below = &state->below[kind];
 
-    moment->segments = calloc(state->below_counts[kind] + 1, sizeof(*moment->segments));
+    if (!candidates_choose(below))
+        return false;
+    moment->segments = calloc(below->count + 1, sizeof(*moment->segments));
     if (!moment->segments)
         return false;
-    if (state->below_counts[kind])
-        qsort(state->below[kind], state->below_counts[kind], sizeof(struct range), by_start);
-    for (size_t i = 0; i < state->below_counts[kind]; i++) {
-        struct range range = state->below[kind][i];
-
-        while (block < moment->block_count && moment->blocks[block].address < range.from)
-            block++;
-        if (block < moment->block_count && moment->blocks[block].address < range.to)
-            moment->segments[moment->segment_count++] =
-                (struct segment){.from = range.from, .to = range.to};
+    moment->segment_count = below->count;
+    for (size_t i = 0; i < below->count; i++) {
+        moment->segments[i].from = below->rows[i].range.from;
+        moment->segments[i].to = below->rows[i].range.to;
+        state->is_mapped |= below->rows[i].layer.is_mapping;
     }
     return true;
 }
@@ -564,6 +600,7 @@ static enum mt_result read_twice(struct reading *reading, const struct life_visi
                                           .process_over = first_process_over},
                                          beside ? *beside : (struct life_visitor){0}};
     const struct life_visitor second = {.context = reading,
+                                        .born = second_born,
                                         .over = second_over,
                                         .event = second_event,
                                         .process_over = second_process_over};
@@ -571,6 +608,8 @@ static enum mt_result read_twice(struct reading *reading, const struct life_visi
                                                 question->tally, first, beside ? 2 : 1, error);
 
     reading->event = 0;
+    for (size_t i = 0; i < reading->fragments->count; i++)
+        range_set_release(&reading->states[i].touched);
     if (result == MT_OK)
         result = lives_read(question->events, tally_model(question->tally), &second, error);
     if (result == MT_OK && (reading->has_failed || !finish(reading)))
@@ -587,22 +626,20 @@ enum mt_result fragments_read(const struct question *question, const struct life
     enum mt_result result = MT_OK;
 
     memset(fragments, 0, sizeof(*fragments));
-    reading.below_of = calloc(tally_ledger_count(question->tally) + 1, 1);
-    if (!order || !reading.below_of)
+    if (!order || !choose(&reading, order, count))
         result = mt_error_set(error, MT_NO_MEMORY, "no memory to list ledgers");
-    else
-        choose(&reading, order, count);
     if (result == MT_OK && fragments->count)
         result = read_twice(&reading, beside, error);
     else if (result == MT_OK && beside)
         result = lives_read(question->events, tally_model(question->tally), beside, error);
     for (size_t i = 0; i < FRAGMENT_LEDGERS_MOST; i++) {
         range_set_release(&reading.states[i].segments);
+        range_set_release(&reading.states[i].touched);
         for (int kind = 0; kind < MOMENT_KINDS; kind++)
-            free(reading.states[i].below[kind]);
+            candidates_release(&reading.states[i].below[kind]);
+        free(reading.states[i].layers);
     }
     free(reading.waiting);
-    free(reading.below_of);
     free(order);
     return result;
 }

@@ -7,17 +7,25 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "caching_allocator.h"
 #include "failed_request.h"
 #include "fragments.h"
 #include "labels.h"
+#include "ledger_figures.h"
 #include "ledger_layers.h"
 #include "lives.h"
 #include "origins.h"
 #include "pool_analyses.h"
+#include "request_parts.h"
 #include "segment_pins.h"
 #include "sentence.h"
 
-enum { warm_up_steps = 2, tries_most = 2 };
+enum {
+    warm_up_steps = 2,
+    tries_most = 2,
+    little_percent = 10 /* of unused memory */,
+    word_precision = 128
+};
 
 /* Two failures with more between them are two requests. */
 static const uint64_t retry_ns = 1000000000;
@@ -26,10 +34,15 @@ static const uint64_t retry_ns = 1000000000;
 struct failure_state {
     const struct question *question;
     const struct failure *failure;
+    struct fragments fragments;
     uint64_t seen_count;        /* failures so far */
-    struct step_sample *groups; /* alive, by group */
-    bool is_behind;             /* it has failed */
-    bool is_answered;           /* and the next request of its ledger was the same, and granted */
+    struct step_sample *groups; /* alive, by group; without parts that came back */
+    struct request_parts parts;
+    struct step_sample came_back; /* of the failure's ledger, for this request */
+    uint64_t room_bytes;          /* that went to such parts before it failed */
+    bool is_behind;               /* it has failed */
+    bool is_answered;             /* and the next request of its ledger was the same, and granted */
+    bool *is_holder;              /* by ledger: its blocks are what the program holds */
 };
 
 struct grown {
@@ -44,9 +57,30 @@ static bool on_event(void *context, const struct event *event)
 {
     struct failure_state *state = context;
 
-    if (event->kind == EVENT_ALLOC_FAILED && ++state->seen_count == state->failure->number)
+    request_parts_event(&state->parts, event);
+    if (event->kind == EVENT_ALLOC_FAILED && ++state->seen_count == state->failure->number) {
+        const struct ledger *failed =
+            tally_ledger_at(state->question->tally, state->failure->ledger);
+        const struct part_run *run = request_parts_of(&state->parts, event->thread, failed->device);
+
         state->is_behind = true;
+        state->room_bytes = run ? run->back_bytes : 0;
+    }
     return true;
+}
+
+/* Of an allocator that tells what segment it wanted, in words of three digits. */
+static bool is_same_size(const struct failure_state *state, uint64_t bytes)
+{
+    const struct tally *tally = state->question->tally;
+    const struct ledger *ledger = tally_ledger_at(tally, state->failure->ledger);
+    uint64_t refused_bytes = state->failure->size_bytes, segment_bytes;
+
+    if (model_pool_at(tally_model(tally), ledger->pool)->allocator != POOL_ALLOCATOR_NPU_CACHING)
+        return bytes == refused_bytes;
+    segment_bytes = caching_allocator_segment(bytes);
+    return segment_bytes >= refused_bytes - refused_bytes / word_precision &&
+           segment_bytes <= refused_bytes + refused_bytes / word_precision;
 }
 
 /* Whoever is refused may make room and ask again. */
@@ -54,8 +88,9 @@ static bool on_born(void *context, const struct life *life)
 {
     struct failure_state *state = context;
 
+    request_parts_born(&state->parts, life);
     if (state->is_behind && life->ledger == state->failure->ledger)
-        state->is_answered = life->size_bytes == state->failure->size_bytes;
+        state->is_answered = is_same_size(state, life->size_bytes);
     if (state->is_behind)
         return life->ledger != state->failure->ledger;
     state->groups[life->group].bytes += life->size_bytes;
@@ -66,25 +101,137 @@ static bool on_born(void *context, const struct life *life)
 static bool on_over(void *context, const struct life *life)
 {
     struct failure_state *state = context;
+    bool was_part = request_parts_over(&state->parts, life);
 
-    if (life->freed_ns == UINT64_MAX || state->is_behind)
+    if (life->freed_ns == UINT64_MAX || (state->is_behind && !was_part))
         return true;
     state->groups[life->group].bytes -= life->size_bytes;
     state->groups[life->group].count--;
+    if (state->is_behind && life->ledger == state->failure->ledger) {
+        state->came_back.bytes += life->size_bytes;
+        state->came_back.count++;
+    }
     return true;
 }
 
 /* The state at the failure, and what pools held, in as few readings as pools take. */
-static enum mt_result read_all(struct failure_state *state, struct fragments *fragments,
-                               struct mt_error *error)
+static enum mt_result read_all(struct failure_state *state, struct mt_error *error)
 {
     struct life_visitor visitor = {
         .context = state, .born = on_born, .over = on_over, .event = on_event};
+    enum mt_result result;
 
+    request_parts_init(&state->parts, state->question->tally,
+                       tally_ledger_at(state->question->tally, state->failure->ledger)->process);
     state->groups = calloc(tally_group_count(state->question->tally) + 1, sizeof(*state->groups));
-    if (!state->groups)
+    state->is_holder =
+        calloc(tally_ledger_count(state->question->tally), sizeof(*state->is_holder));
+    if (!state->groups || !state->is_holder)
         return mt_error_set(error, MT_NO_MEMORY, "no memory to list sites");
-    return fragments_read(state->question, &visitor, fragments, error);
+    result = fragments_read(state->question, &visitor, &state->fragments, error);
+    if (result == MT_OK && state->parts.has_no_memory)
+        result = mt_error_set(error, MT_NO_MEMORY, "no memory to list sites");
+    return result;
+}
+
+/* What the ledger held when the request failed. */
+static uint64_t held_then(const struct failure_state *state, uint16_t ledger)
+{
+    uint64_t bytes = 0;
+
+    for (size_t i = 1; i < tally_group_count(state->question->tally); i++)
+        if (tally_group_at(state->question->tally, i)->ledger == ledger)
+            bytes += state->groups[i].bytes;
+    return bytes;
+}
+
+/* --- layers --------------------------------------------------------------------------------- */
+
+/* Memory of the device that refused, of the same process. */
+static bool is_of_device(const struct failure_state *state, uint16_t index)
+{
+    const struct tally *tally = state->question->tally;
+    const struct ledger *failed = tally_ledger_at(tally, state->failure->ledger);
+    const struct ledger *ledger = tally_ledger_at(tally, index);
+
+    return ledger->kind == LEDGER_MEMORY && ledger->process == failed->process &&
+           ledger->device == failed->device;
+}
+
+/* What is known of a pool at that moment; NULL: nothing. */
+static struct fragment_moment *moment_of(struct failure_state *state, uint16_t ledger)
+{
+    for (size_t i = 0; i < state->fragments.count; i++) {
+        struct fragment_moment *moment = &state->fragments.ledgers[i].moments[MOMENT_FAILURE];
+
+        if (state->fragments.ledgers[i].ledger == ledger && moment->is_known &&
+            is_of_device(state, ledger))
+            return moment;
+    }
+    return NULL;
+}
+
+static bool lies_directly_in(const struct failure_state *state, uint16_t above, uint16_t below)
+{
+    const struct tally *tally = state->question->tally;
+
+    return is_of_device(state, above) &&
+           ledger_below(tally, tally_ledger_at(tally, above)) == tally_ledger_at(tally, below);
+}
+
+/* What pools right above took from it: what they reserve, where they tell. */
+static uint64_t taken_from(struct failure_state *state, uint16_t below)
+{
+    uint64_t bytes = 0;
+
+    for (uint16_t i = 0; i < tally_ledger_count(state->question->tally); i++) {
+        const struct fragment_moment *moment = moment_of(state, i);
+
+        if (lies_directly_in(state, i, below))
+            bytes += moment ? moment->reserved_bytes : held_then(state, i);
+    }
+    return bytes;
+}
+
+/* What the ledger held when the request failed, outside of the pools that lie in it. */
+static uint64_t own_then(const struct failure_state *state, uint16_t ledger)
+{
+    const struct tally *tally = state->question->tally;
+    uint64_t bytes = 0;
+
+    for (uint32_t i = 1; i < tally_group_count(tally); i++)
+        if (tally_group_at(tally, i)->ledger == ledger && group_is_own(tally, i))
+            bytes += state->groups[i].bytes;
+    return bytes;
+}
+
+/* Blocks of a pool that others cut up are theirs: those know who holds them, not who touched them
+ * first. */
+static void find_holder_ledgers(struct failure_state *state)
+{
+    for (uint16_t i = 0; i < tally_ledger_count(state->question->tally); i++) {
+        const struct ledger *ledger = tally_ledger_at(state->question->tally, i);
+
+        state->is_holder[i] =
+            is_of_device(state, i) && (!ledger_is_reserved(ledger) || own_then(state, i) > 0);
+    }
+}
+
+/* The most that a pool of the device ever had: not what it had for the request alone. */
+static uint64_t most_held(struct failure_state *state)
+{
+    uint64_t most_bytes = 0;
+
+    for (uint16_t i = 0; i < tally_ledger_count(state->question->tally); i++) {
+        bool is_only_then =
+            !state->is_holder[i] || (state->came_back.count && i == state->failure->ledger);
+        uint64_t bytes =
+            is_only_then ? held_then(state, i) : ledger_figures_of(state->question, i).held_bytes;
+
+        if (is_of_device(state, i) && bytes > most_bytes)
+            most_bytes = bytes;
+    }
+    return most_bytes;
 }
 
 /* --- who held, and who had grown ------------------------------------------------------------ */
@@ -127,15 +274,13 @@ static size_t find_holders(const struct failure_state *state, const struct origi
                            uint32_t step, struct grown *rows)
 {
     const struct tally *tally = state->question->tally;
-    const struct ledger *failed = tally_ledger_at(tally, state->failure->ledger);
     size_t count = 0;
 
     for (size_t i = 0; i < origins->count; i++) {
         const struct origin *origin = &origins->rows[i];
-        const struct ledger *ledger = tally_ledger_at(tally, origin->ledger);
         struct grown row = {.origin = origin};
 
-        if (ledger->process != failed->process || ledger->device != failed->device)
+        if (!state->is_holder[origin->ledger])
             continue;
         for (size_t k = 0; k < origin->group_count; k++) {
             row.held.bytes += state->groups[origin->groups[k]].bytes;
@@ -174,7 +319,7 @@ static void add_holders(const struct question *question, struct report *report, 
         report_table_remark(report, table, "... and %zu more sites.", count - shown);
 }
 
-static void show_holders(const struct failure_state *state, struct report *report,
+static void show_holders(struct failure_state *state, struct report *report,
                          struct failed_request *failed)
 {
     struct arena *texts = report_arena(report);
@@ -184,7 +329,7 @@ static void show_holders(const struct failure_state *state, struct report *repor
     struct grown *rows;
     size_t count;
 
-    if (!origins_init(&origins, question, ORIGINS_BY_OPERATOR)) {
+    if (!origins_init_of(&origins, question, ORIGINS_BY_OPERATOR, group_is_own)) {
         report_note(report, 0, "oom: not enough memory to list sites");
         return;
     }
@@ -226,74 +371,29 @@ static uint64_t largest_piece(const struct fragment_moment *moment)
                : moment->largest_free_segment_bytes;
 }
 
-/* What the ledger held when the request failed. */
-static uint64_t held_then(const struct failure_state *state, uint16_t ledger)
+/* Memory that pools above it do not account for. */
+static void remark_rest(struct failure_state *state, struct report *report,
+                        struct report_table *table)
 {
-    uint64_t bytes = 0;
+    for (uint16_t i = 0; i < tally_ledger_count(state->question->tally); i++) {
+        uint64_t taken_bytes = taken_from(state, i), held_bytes = held_then(state, i);
 
-    for (size_t i = 1; i < tally_group_count(state->question->tally); i++)
-        if (tally_group_at(state->question->tally, i)->ledger == ledger)
-            bytes += state->groups[i].bytes;
-    return bytes;
-}
-
-/*
- * A pool may say what it reserves with its next request only, after its memory went back to the
- * driver. It cannot have more than the ledgers below handed out.
- */
-static uint64_t reserved_at_most(const struct failure_state *state, uint16_t ledger)
-{
-    const struct tally *tally = state->question->tally;
-    const struct ledger *pool = tally_ledger_at(tally, ledger);
-    uint64_t below_bytes = 0;
-    bool has_below = false;
-
-    for (uint16_t i = 0; i < tally_ledger_count(tally); i++) {
-        if (ledger_below(tally, pool) != tally_ledger_at(tally, i))
-            continue;
-        has_below = true;
-        below_bytes += held_then(state, i);
-    }
-    return has_below ? below_bytes : UINT64_MAX;
-}
-
-/* Known for the moment, of the device that refused. */
-static struct fragment_moment *moment_of(const struct failure_state *state,
-                                         struct fragment_ledger *ledger)
-{
-    const struct tally *tally = state->question->tally;
-    const struct ledger *failed = tally_ledger_at(tally, state->failure->ledger);
-    const struct ledger *row = tally_ledger_at(tally, ledger->ledger);
-    struct fragment_moment *moment = &ledger->moments[MOMENT_FAILURE];
-
-    return moment->is_known && row->process == failed->process && row->device == failed->device
-               ? moment
-               : NULL;
-}
-
-static void reconcile(const struct failure_state *state, struct fragments *fragments)
-{
-    for (size_t i = 0; i < fragments->count; i++) {
-        struct fragment_moment *moment = moment_of(state, &fragments->ledgers[i]);
-        uint64_t most_bytes = moment ? reserved_at_most(state, fragments->ledgers[i].ledger) : 0;
-
-        if (!moment || moment->reserved_bytes <= most_bytes)
-            continue;
-        moment->reserved_bytes = most_bytes;
-        moment->unused_bytes =
-            most_bytes > moment->active_bytes ? most_bytes - moment->active_bytes : 0;
+        if (is_of_device(state, i) && !state->is_holder[i] && held_bytes > taken_bytes)
+            report_table_remark(report, table, "Beside what pools above it reserved, %s held %s.",
+                                label_ledger(state->question, report_arena(report), i),
+                                label_size(report_arena(report), held_bytes - taken_bytes));
     }
 }
 
-static void add_free(const struct failure_state *state, struct report *report,
-                     struct fragments *fragments)
+static void add_free(struct failure_state *state, struct report *report)
 {
     const struct question *question = state->question;
     struct report_table *table =
         report_table(report, "free_at_failure", "What pools of the device held without use", NULL);
 
-    for (size_t i = 0; i < fragments->count; i++) {
-        const struct fragment_moment *moment = moment_of(state, &fragments->ledgers[i]);
+    for (size_t i = 0; i < state->fragments.count; i++) {
+        uint16_t ledger = state->fragments.ledgers[i].ledger;
+        const struct fragment_moment *moment = moment_of(state, ledger);
         bool is_known = moment && moment->segment_count > 0;
 
         if (!moment)
@@ -312,26 +412,27 @@ static void add_free(const struct failure_state *state, struct report *report,
              is_known ? value_bytes(moment->free_segment_bytes) : value_none()},
             {"largest_free_segment_bytes", "largest",
              is_known ? value_bytes(moment->largest_free_segment_bytes) : value_none()},
-            {"ledger", "ledger",
-             value_text(
-                 label_ledger(question, report_arena(report), fragments->ledgers[i].ledger))},
+            {"ledger", "ledger", value_text(label_ledger(question, report_arena(report), ledger))},
         };
 
         report_row(report, table, fields, sizeof(fields) / sizeof(fields[0]));
     }
+    remark_rest(state, report, table);
 }
 
 /* What the pools of the device held without using it. */
-static void add_up_pools(const struct failure_state *state, struct fragments *fragments,
-                         struct failed_request *failed)
+static void add_up_pools(struct failure_state *state, struct failed_request *failed)
 {
-    for (size_t i = 0; i < fragments->count; i++) {
-        const struct fragment_moment *moment = moment_of(state, &fragments->ledgers[i]);
+    for (size_t i = 0; i < state->fragments.count; i++) {
+        const struct fragment_moment *moment = moment_of(state, state->fragments.ledgers[i].ledger);
 
         if (!moment)
             continue;
+        if (state->fragments.ledgers[i].ledger == state->failure->ledger)
+            failed->reserved_bytes = moment->reserved_bytes;
         failed->knows_pools = true;
         failed->knows_pieces |= moment->segment_count > 0;
+        failed->held_bytes += moment->reserved_bytes;
         failed->unused_bytes += moment->unused_bytes;
         failed->waiting_bytes += moment->waiting_bytes;
         if (largest_piece(moment) > failed->largest_piece_bytes)
@@ -343,10 +444,16 @@ static void add_up_pools(const struct failure_state *state, struct fragments *fr
 static const char *reason(struct report *report, const struct failed_request *failed)
 {
     struct arena *texts = report_arena(report);
-    uint64_t size_bytes = failed->failure->size_bytes;
+    uint64_t size_bytes = failed->size_bytes;
 
     if (!failed->knows_pools)
         return "";
+    if (failed->unused_bytes < size_bytes && failed->room_bytes)
+        return report_text(report,
+                           " Too little was free: the pools of the device held only %s unused, and "
+                           "the device itself had about %s left.",
+                           label_size(texts, failed->unused_bytes),
+                           label_size(texts, failed->room_bytes));
     if (failed->unused_bytes < size_bytes)
         return report_text(report,
                            " Too little was free: the pools of the device held only %s unused.",
@@ -359,27 +466,29 @@ static const char *reason(struct report *report, const struct failed_request *fa
                            " A free piece of %s would have done, but it belongs to another pool or "
                            "stream.",
                            label_size(texts, failed->largest_piece_bytes));
-    return report_text(report, " Fragmentation: %s were unused, but in no piece above %s.",
-                       label_size(texts, failed->unused_bytes),
-                       label_size(texts, failed->largest_piece_bytes));
+    return report_text(
+        report,
+        percent_of(failed->unused_bytes, failed->held_bytes) < little_percent
+            ? translated(" %s were unused, but in no piece above %s.")
+            : translated(" Fragmentation: %s were unused, but in no piece above %s."),
+        label_size(texts, failed->unused_bytes), label_size(texts, failed->largest_piece_bytes));
 }
 
-static void show_free(const struct failure_state *state, struct report *report,
-                      struct fragments *fragments)
+static void show_free(struct failure_state *state, struct report *report)
 {
     const struct question *question = state->question;
     struct arena *texts = report_arena(report);
 
-    add_free(state, report, fragments);
-    for (size_t i = 0; i < fragments->count; i++) {
-        struct fragment_ledger *ledger = &fragments->ledgers[i];
-        const struct fragment_moment *moment = moment_of(state, ledger);
+    add_free(state, report);
+    for (size_t i = 0; i < state->fragments.count; i++) {
+        struct fragment_ledger *ledger = &state->fragments.ledgers[i];
+        const struct fragment_moment *moment = moment_of(state, ledger->ledger);
         struct segment_pins pins;
 
         if (!moment)
             continue;
         if (segment_pins_init(&pins, moment)) {
-            if (pins.count)
+            if (pins.count && !ledger->is_mapped) /* pages go one by one */
                 report_verdict(report, RANK_FRAGMENTATION,
                                "CHEAPEST: %s of blocks, the largest of %s, keep a segment of %s.",
                                label_size(texts, pins.rows[0]->live_bytes),
@@ -406,6 +515,13 @@ static const char *asked(const struct question *question, struct report *report,
                        is_driver ? translated(" (the driver)") : "");
 }
 
+const char *failed_request_size(const struct failed_request *failed, struct arena *texts)
+{
+    const char *size = label_size(texts, failed->size_bytes);
+
+    return failed->part_count ? sentence(texts, "at least %s", size) : size;
+}
+
 /* What the device itself had left, where the source tells it with the failure. */
 static const char *device_free(const struct question *question, struct report *report,
                                const struct failure *failure)
@@ -424,6 +540,17 @@ static const char *device_free(const struct question *question, struct report *r
     return "";
 }
 
+/* "24.0 MiB of the 40.0 MiB that it held" */
+static const char *handed_out(struct report *report, const struct failed_request *failed)
+{
+    struct arena *texts = report_arena(report);
+    const char *size = label_size(texts, failed->live_bytes);
+
+    return failed->reserved_bytes ? report_text(report, "%s of the %s that it held", size,
+                                                label_size(texts, failed->reserved_bytes))
+                                  : size;
+}
+
 static void say_failure(const struct question *question, struct report *report,
                         const struct failed_request *failed, bool is_answered)
 {
@@ -434,10 +561,10 @@ static void say_failure(const struct question *question, struct report *report,
     report_verdict(
         report, RANK_LEAKS, "%s: %s refused %s to %s%s, %s, when it had handed out %s%s.%s",
         translated(is_answered ? "REFUSED, AND GRANTED WHEN ASKED AGAIN" : "OUT OF MEMORY"),
-        asked(question, report, failure), label_size(texts, failure->size_bytes),
+        asked(question, report, failure), failed_request_size(failed, texts),
         label_who(question, texts, (struct who){.site = failure->site}),
         label_in_step(question, texts, ledger->process, failure->step),
-        label_moment(question, texts, failure->time_ns), label_size(texts, failure->live_bytes),
+        label_moment(question, texts, failure->time_ns), handed_out(report, failed),
         device_free(question, report, failure), reason(report, failed));
 }
 
@@ -518,16 +645,30 @@ static void advise(const struct question *question, struct report *report,
     advices_show(&advices, report, RANK_LEAKS, 1);
 }
 
-static void answer(const struct failure_state *state, struct report *report,
-                   struct fragments *fragments)
+/* All parts together: those that it got, and the one that was refused. */
+static struct failed_request request_of(const struct failure_state *state)
 {
-    struct failed_request failed = {.failure = state->failure};
+    const struct failure *failure = state->failure;
 
-    reconcile(state, fragments);
-    add_up_pools(state, fragments, &failed);
+    return (struct failed_request){
+        .failure = failure,
+        .size_bytes = failure->size_bytes + state->came_back.bytes,
+        .part_count = state->came_back.count ? state->came_back.count + 1 : 0,
+        .room_bytes = state->came_back.count ? state->came_back.bytes : state->room_bytes,
+        .live_bytes = failure->live_bytes - state->came_back.bytes,
+    };
+}
+
+static void answer(struct failure_state *state, struct report *report)
+{
+    struct failed_request failed = request_of(state);
+
+    find_holder_ledgers(state);
+    failed.most_held_bytes = most_held(state);
+    add_up_pools(state, &failed);
     say_failure(state->question, report, &failed, state->is_answered);
     show_holders(state, report, &failed);
-    show_free(state, report, fragments);
+    show_free(state, report);
     advise(state->question, report, &failed);
 }
 
@@ -536,19 +677,20 @@ static void answer_newest(const struct question *question, struct report *report
 {
     size_t count = tally_failure_count(question->tally);
     struct failure_state state = {.question = question};
-    struct fragments fragments = {.count = 0};
     struct mt_error error;
     enum mt_result result;
 
     state.failure = tally_failure_at(question->tally, count - 1);
-    result = read_all(&state, &fragments, &error);
+    result = read_all(&state, &error);
     if (result != MT_OK)
         report_note(report, 0, report_text(report, "oom: %s", error.message));
     else if (is_asked || !state.is_answered)
-        answer(&state, report, &fragments);
+        answer(&state, report);
     note_others(question, report, state.failure);
     free(state.groups);
-    fragments_release(&fragments);
+    free(state.is_holder);
+    request_parts_release(&state.parts);
+    fragments_release(&state.fragments);
 }
 
 void analyse_oom(const struct question *question, struct report *report)
@@ -565,16 +707,31 @@ void analyse_oom_if_any(const struct question *question, struct report *report)
         answer_newest(question, report, false);
 }
 
-/* What became of it, and why it did not fit, takes another reading. */
+static bool may_be_a_part(const struct question *question, const struct failure *failure)
+{
+    struct request_parts parts;
+
+    request_parts_init(&parts, question->tally,
+                       tally_ledger_at(question->tally, failure->ledger)->process);
+    return ledger_can_have_parts(question->tally, failure->ledger) &&
+           failure->size_bytes <= parts.address_bytes;
+}
+
+/* What became of it, why it did not fit, and whether it was asked for in parts takes another
+ * reading. */
 void analyse_oom_in_short(const struct question *question, struct report *report)
 {
     size_t count = tally_failure_count(question->tally);
-    const struct failure *failure = count ? tally_failure_at(question->tally, count - 1) : NULL;
+    struct failed_request failed = {.failure = count ? tally_failure_at(question->tally, count - 1)
+                                                     : NULL};
+    struct arena *texts = report_arena(report);
 
-    if (!failure)
+    if (!failed.failure)
         return;
+    failed.size_bytes = failed.failure->size_bytes;
+    failed.part_count = may_be_a_part(question, failed.failure);
     report_verdict(report, RANK_LEAKS, "REFUSED: %s to %s by %s; leaktide oom says why.",
-                   label_size(report_arena(report), failure->size_bytes),
-                   label_who(question, report_arena(report), (struct who){.site = failure->site}),
-                   asked(question, report, failure));
+                   failed_request_size(&failed, texts),
+                   label_who(question, texts, (struct who){.site = failed.failure->site}),
+                   asked(question, report, failed.failure));
 }

@@ -66,15 +66,24 @@ uint16_t *ledger_order(const struct tally *tally, size_t *count)
     return order;
 }
 
+/* Addresses of a device, and mappings of its memory, are no memory. */
+static bool is_of_addresses(const struct ledger *ledger)
+{
+    return ledger->device >= 0 && !ledger_is_judged(ledger);
+}
+
 bool ledger_matters(const struct tally *tally, uint16_t first, uint16_t ledger)
 {
     uint64_t peak_bytes = ledger_outside_peak(tally, ledger);
 
-    return peak_bytes && peak_bytes >= tally_ledger_at(tally, first)->peak_bytes / 100;
+    return peak_bytes && peak_bytes >= tally_ledger_at(tally, first)->peak_bytes / 100 &&
+           (ledger == first || !is_of_addresses(tally_ledger_at(tally, ledger)));
 }
 
 bool ledger_is_detailed(const struct tally *tally, uint16_t first, uint16_t ledger)
 {
-    return !ledger_is_reserved(tally_ledger_at(tally, ledger)) ||
+    const struct ledger *row = tally_ledger_at(tally, ledger);
+
+    return (!ledger_is_reserved(row) && (ledger == first || !is_of_addresses(row))) ||
            ledger_matters(tally, first, ledger);
 }

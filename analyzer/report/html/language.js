@@ -352,7 +352,7 @@ const chineseOfReport = {
     'stable': '稳定',
     'grows': '增长',
     'Highest point of each ledger': '各内存池的最高点',
-    'Requests that failed': '失败的请求',
+    'Calls that were refused': '被拒绝的调用',
     'Totals by ledger': '各内存池合计',
     'Sites that keep memory from step to step': '逐步保留内存的分配位置',
     'Processes': '进程',

@@ -62,7 +62,7 @@ int main(void)
     for (int step = 0; step < STEPS; step++)
         printf("left torch_cpu %" PRIuPTR " %d\n", (uintptr_t)leaked_on_host[step], HOST_TENSOR);
     printf("left torch_cpu %" PRIuPTR " %d\n", (uintptr_t)leaked_mapping, MAPPED);
-    if (fake_c10_device_alloc(1, 4 * FAKE_C10_SEGMENT_BYTES))
+    if (fake_c10_device_alloc(1, 4 * FAKE_C10_SEGMENT_BYTES) || fake_c10_npu_refuse(77) != 77)
         return 1;
     printf("reports %u\n", fake_c10_reports());
     return 0;

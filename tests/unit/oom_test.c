@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What is said of a request that failed: small devices, counted by hand.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "event_list.h"
+#include "pool_analyses.h"
+
+enum { PAGE = 20 /* MiB */ };
+
+static const uint64_t MIB = 1 << 20;
+
+static struct event_list list;
+static struct report *report;
+static uint16_t mapped, reserved;
+static uint64_t handles;
+
+static int setup(void **state)
+{
+    (void)state;
+    event_list_init(&list);
+    mapped = model_place(list.model,
+                         (struct mt_place){.kind = MT_KIND_DEVICE, .flags = MT_PLACE_MAPPING});
+    reserved = model_place(list.model,
+                           (struct mt_place){.kind = MT_KIND_DEVICE, .flags = MT_PLACE_VIRTUAL});
+    handles = 0;
+    return report_create("leaktide oom", &report, NULL) == MT_OK ? 0 : -1;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    report_destroy(report);
+    event_list_release(&list);
+    return 0;
+}
+
+/* --- an allocator with expandable segments -------------------------------------------------- */
+
+static void add(enum event_kind kind, const char *pool, uint16_t place, uint64_t address,
+                uint64_t bytes, uint32_t site)
+{
+    event_list_add(&list,
+                   (struct event){.kind = (uint8_t)kind,
+                                  .pool = model_pool(list.model, event_list_text(&list, pool)),
+                                  .place = place,
+                                  .address = address,
+                                  .value = bytes,
+                                  .site = site});
+}
+
+/* In both layers. */
+static void in_layers(enum event_kind kind, uint64_t address, uint64_t bytes, const char *who)
+{
+    uint32_t site = event_list_site(&list, who);
+
+    add(kind, "hal", 0, address, bytes, site);
+    add(kind, "acl", 0, address, bytes, site);
+}
+
+static void map_pages(uint64_t address, uint64_t count, const char *who)
+{
+    for (uint64_t i = 0; i < count; i++)
+        in_layers(EVENT_ALLOC, ++handles, PAGE * MIB, who);
+    for (uint64_t i = 0; i < count; i++)
+        add(EVENT_ALLOC, "acl_mapping", mapped, address + i * PAGE * MIB, PAGE * MIB, 0);
+}
+
+/* So many parts are there, then the device is full, and they go back. */
+static void fail_in_parts(uint64_t count, const char *who)
+{
+    uint64_t first = handles + 1;
+
+    for (uint64_t i = 0; i < count; i++)
+        in_layers(EVENT_ALLOC, ++handles, PAGE * MIB, who);
+    in_layers(EVENT_ALLOC_FAILED, 0, PAGE * MIB, who);
+    for (; first <= handles; first++)
+        in_layers(EVENT_FREE, first, 0, who);
+}
+
+/* 24 MiB of "weights" in 40 that are mapped of 680 that are reserved; then "attention". */
+static void play_expandable(void)
+{
+    add(EVENT_ALLOC, "acl_virtual", reserved, 1024 * MIB, 680 * MIB,
+        event_list_site(&list, "weights"));
+    map_pages(1024 * MIB, 2, "weights");
+    add(EVENT_RESERVED, "pta", 0, 0, 40 * MIB, 0);
+    event_list_alloc(&list, 1024 * MIB, 24 * MIB, event_list_site(&list, "weights"));
+    event_list_operator(&list, EVENT_OPERATOR_BEGIN, "aten::empty");
+    add(EVENT_ALLOC, "acl_virtual", reserved, 4096 * MIB, 680 * MIB,
+        event_list_site(&list, "attention"));
+    for (int tries = 0; tries < 2; tries++)
+        fail_in_parts(28, "attention");
+}
+
+static void expect(const char *words)
+{
+    for (size_t i = 0; i < report_verdict_count(report); i++)
+        if (strstr(report_verdict_at(report, i), words))
+            return;
+    for (size_t i = 0; i < report_verdict_count(report); i++)
+        print_message("%s\n", report_verdict_at(report, i));
+    fail_msg("nobody says: %s", words);
+}
+
+/* Rows of the table. */
+static size_t rows_of(const char *name)
+{
+    for (size_t i = 0; i < report_table_count(report); i++)
+        if (strcmp(report_table_at(report, i).name, name) == 0)
+            return report_table_at(report, i).row_count;
+    fail_msg("no table %s", name);
+    return 0;
+}
+
+/* --- tests ---------------------------------------------------------------------------------- */
+
+/* Nobody tells how large it was: what it got, and what was refused, it asked for at least. */
+static void parts_that_come_back_are_one_request(void **state)
+{
+    (void)state;
+    play_expandable();
+    analyse_oom(event_list_question(&list), report);
+    expect("acl device 0 (the driver) refused at least 580 MiB to attention");
+    expect("when it had handed out 40.0 MiB.");
+    expect("held only 16.0 MiB unused, and the device itself had about 560 MiB left");
+    assert_int_equal(rows_of("held_at_failure"), 1);
+}
+
+static void the_pool_above_says_how_much_was_asked_for(void **state)
+{
+    (void)state;
+    play_expandable();
+    add(EVENT_ALLOC_FAILED, "pta", 0, 0, 602 * MIB, event_list_site(&list, "attention"));
+    analyse_oom(event_list_question(&list), report);
+    expect("pta device 0 refused 602 MiB to attention");
+    expect("when it had handed out 24.0 MiB of the 40.0 MiB that it held");
+    expect("26.0 MiB more than the pools had unused and the device had left were needed; weights "
+           "held the most, 24.0 MiB");
+    assert_int_equal(rows_of("held_at_failure"), 1);
+}
+
+static void a_large_request_is_compared_with_what_pools_held(void **state)
+{
+    (void)state;
+    play_expandable();
+    add(EVENT_ALLOC_FAILED, "pta", 0, 0, 902 * MIB, event_list_site(&list, "attention"));
+    analyse_oom(event_list_question(&list), report);
+    expect(
+        "902 MiB were asked for at once, 22 times the most that a pool of this device ever held");
+}
+
+/* Without addresses to map it at, each is a request of its own: a program that kept all that it got
+ * held it, even if it frees all before it ends. */
+static void blocks_of_a_program_are_no_parts(void **state)
+{
+    (void)state;
+    fail_in_parts(28, "fill");
+    analyse_oom(event_list_question(&list), report);
+    expect("refused 20.0 MiB to fill");
+    expect("when it had handed out 560 MiB");
+    assert_int_equal(rows_of("held_at_failure"), 1);
+}
+
+static void what_stays_is_no_part(void **state)
+{
+    (void)state;
+    add(EVENT_ALLOC, "acl_virtual", reserved, 1024 * MIB, 680 * MIB, 0);
+    for (uint64_t i = 1; i <= 28; i++)
+        in_layers(EVENT_ALLOC, i, PAGE * MIB, "fill");
+    in_layers(EVENT_ALLOC_FAILED, 0, PAGE * MIB, "fill");
+    analyse_oom(event_list_question(&list), report);
+    expect("refused 20.0 MiB to fill");
+    expect("when it had handed out 560 MiB");
+}
+
+/* torch_npu tells of the segment that it wanted; the block is smaller. */
+static void what_is_granted_when_asked_again_is_known_by_its_segment(void **state)
+{
+    static const struct {
+        uint64_t block_bytes;
+        bool is_granted;
+    } cases[] = {{(900 << 20) + 512, true}, {450 << 20, false}};
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        if (i) {
+            teardown(state);
+            assert_int_equal(setup(state), 0);
+        }
+        play_expandable();
+        add(EVENT_ALLOC_FAILED, "pta", 0, 0, 902 * MIB, event_list_site(&list, "attention"));
+        event_list_alloc(&list, 8192 * MIB, cases[i].block_bytes, event_list_site(&list, "again"));
+        analyse_oom(event_list_question(&list), report);
+        expect(cases[i].is_granted ? "REFUSED, AND GRANTED WHEN ASKED AGAIN: pta device 0"
+                                   : "OUT OF MEMORY: pta device 0");
+    }
+}
+
+/* Each step keeps 10 MiB; every other one touches a new segment, in a function that keeps nothing.
+ */
+static void play_leak_until_full(void)
+{
+    uint32_t keep = event_list_site(&list, "remember");
+
+    for (uint64_t i = 1; i <= 6; i++) {
+        event_list_step(&list, EVENT_STEP_BEGIN, i);
+        if (i % 2) {
+            in_layers(EVENT_ALLOC, 1024 * MIB + (i - 1) * 10 * MIB, PAGE * MIB, "softmax");
+            add(EVENT_RESERVED, "pta", 0, 0, (i + 1) / 2 * PAGE * MIB, 0);
+        }
+        event_list_alloc(&list, 1024 * MIB + (i - 1) * 10 * MIB, 10 * MIB, keep);
+        event_list_step(&list, EVENT_STEP_END, i);
+    }
+    event_list_step(&list, EVENT_STEP_BEGIN, 7);
+    in_layers(EVENT_ALLOC_FAILED, 0, PAGE * MIB, "softmax");
+    event_list_step(&list, EVENT_STEP_END, 7);
+}
+
+static void who_grew_is_who_keeps_blocks_of_the_pool(void **state)
+{
+    (void)state;
+    play_leak_until_full();
+    analyse_oom(event_list_question(&list), report);
+    expect("GREW: since the end of step 2 remember by 40.0 MiB.");
+    expect("WHY: remember grew by 40.0 MiB since step 2");
+    assert_int_equal(rows_of("held_at_failure"), 1);
+    assert_int_equal(rows_of("grown_at_failure"), 1);
+}
+
+/* A little of torch in a runtime that the program itself asks for much more. */
+static void a_small_pool_does_not_hide_who_asks_below_it(void **state)
+{
+    (void)state;
+    in_layers(EVENT_ALLOC, 1024 * MIB, 10 * MIB, "torch");
+    in_layers(EVENT_ALLOC, 2048 * MIB, 500 * MIB, "engine");
+    event_list_alloc(&list, 1024 * MIB, 8 * MIB, event_list_site(&list, "tensor"));
+    in_layers(EVENT_ALLOC_FAILED, 0, 100 * MIB, "engine");
+    add(EVENT_RESERVED, "pta", 0, 0, 10 * MIB, 0);
+    analyse_oom(event_list_question(&list), report);
+    expect("refused 100 MiB to engine");
+    expect("engine held the most, 500 MiB");
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(parts_that_come_back_are_one_request),
+        TEST(the_pool_above_says_how_much_was_asked_for),
+        TEST(a_large_request_is_compared_with_what_pools_held),
+        TEST(blocks_of_a_program_are_no_parts),
+        TEST(what_is_granted_when_asked_again_is_known_by_its_segment),
+        TEST(what_stays_is_no_part),
+        TEST(who_grew_is_who_keeps_blocks_of_the_pool),
+        TEST(a_small_pool_does_not_hide_who_asks_below_it),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
