@@ -83,7 +83,7 @@ struct ledger {
     uint64_t older_bytes, older_count;
     uint64_t older_left_bytes, older_left_count;
     /* Layers: known when its process has ended. */
-    uint64_t cut_up_count; /* as of its groups */
+    uint64_t cut_up_bytes; /* as of its groups */
     bool is_reserved;      /* a recorded pool takes its memory from it */
     uint16_t below;        /* + 1: the ledger that its own is directly taken from; 0: none */
     bool has_older_beside;
@@ -107,7 +107,7 @@ struct group_detail {
     bool is_older;  /* its blocks are older than the recording: EVENT_IS_OLDER */
     bool is_mapped; /* handles: one was made visible at an address */
     uint32_t site;
-    uint32_t cut_up_count;              /* blocks in which a block of another pool lay: segments */
+    uint64_t cut_up_bytes; /* of blocks in which a block of another pool lay: segments */
     uint32_t operator_text, owner_text; /* 0: none */
     /* Where none of the three is known, blocks of one size are one group: tally_size_class(). 0:
      * one of them is. */

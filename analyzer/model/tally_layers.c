@@ -4,7 +4,7 @@
  * of the driver that a runtime's block is. A block is, when one of a pool above was handed out
  * inside of it; memory without an address of its own, when one was inside of where it is mapped.
  *
- *   block of pool -> at the same address, or inside of a span of a ledger below -> cut_up_count of
+ *   block of pool -> at the same address, or inside of a span of a ledger below -> cut_up_bytes of
  *   that one's group
  *
  * Spans of a ledger are kept from the first block on that may lie there. Host memory, whose blocks
@@ -102,12 +102,12 @@ static void span_remove(struct span_list *list, size_t at)
     memmove(&list->rows[at], &list->rows[at + 1], (list->count - at) * sizeof(*list->rows));
 }
 
-static void cut_up(struct tally *tally, uint32_t group)
+static void cut_up(struct tally *tally, uint32_t group, uint64_t size_bytes)
 {
     struct group_detail *detail = table_at(&tally->details, group);
 
-    detail->cut_up_count++;
-    ledger_at(tally, group_at(tally, group)->ledger)->cut_up_count++;
+    detail->cut_up_bytes += size_bytes;
+    ledger_at(tally, group_at(tally, group)->ledger)->cut_up_bytes += size_bytes;
 }
 
 /* A block of a pool above is inside. */
@@ -120,7 +120,7 @@ static void cut_spans(struct tally *tally, struct span_list *list, const struct 
         if (row->is_cut_up || !row->group)
             continue;
         row->is_cut_up = true;
-        cut_up(tally, row->group);
+        cut_up(tally, row->group, row->size_bytes);
     }
 }
 
@@ -236,14 +236,15 @@ static void find_outers(struct tally *tally, uint16_t ledger, struct ledger_laye
             layer->outers[layer->outer_count++] = (uint16_t)i;
 }
 
-/* The block of the other ledger that begins there; 0: there is none, else its group. */
-static uint32_t group_beginning_at(const struct tally *tally, uint16_t ledger, uint64_t address)
+/* The block of the other ledger that begins where this one does, if there is one. */
+static void cut_block(struct tally *tally, uint16_t ledger, uint64_t address)
 {
     struct live_place place = live_set_find(&tally->live, live_hash(address), address);
 
     while (place.bucket && tally_group_ledger(tally, place.bucket->group[place.slot]) != ledger)
         place = live_set_find_next(&tally->live, address, place);
-    return place.bucket ? place.bucket->group[place.slot] : 0;
+    if (place.bucket)
+        cut_up(tally, place.bucket->group[place.slot], live_set_at(&tally->live, place).size_bytes);
 }
 
 static void look_into(struct tally *tally, uint16_t ledger, const struct live_block *inner)
@@ -253,10 +254,7 @@ static void look_into(struct tally *tally, uint16_t ledger, const struct live_bl
     if (!layer)
         return;
     if (ledger_at(tally, ledger)->device < 0) {
-        uint32_t group = group_beginning_at(tally, ledger, inner->address);
-
-        if (group)
-            cut_up(tally, group);
+        cut_block(tally, ledger, inner->address);
         return;
     }
     if (!layer->has_spans) {

@@ -163,10 +163,10 @@ static void layers_check(const struct tally *tally)
 
     for (size_t i = 0; i < tally->ledger_count; i++) {
         MT_ASSERT(tally->ledgers[i].below <= tally->ledger_count);
-        of_ledgers += tally->ledgers[i].cut_up_count;
+        of_ledgers += tally->ledgers[i].cut_up_bytes;
     }
     for (size_t i = 1; i < tally->group_count && tally->adds_up; i++)
-        of_groups += ((const struct group_detail *)table_at(&tally->details, i))->cut_up_count;
+        of_groups += ((const struct group_detail *)table_at(&tally->details, i))->cut_up_bytes;
     MT_ASSERT(of_ledgers == of_groups);
     MT_ASSERT(!tally->open_step || !tally->is_paused);
 }

@@ -64,10 +64,19 @@ class Peaks(Words):
 
     def test_what_the_driver_holds_for_itself_still_comes_first(self):
         recordings.memscope(self.path("dump.csv"), [
+            ("HAL", "alloc", 0x10000000, 20 * MIB, 0, "CANN@pool"),
+            ("HAL", "alloc", 0x40000000, 440 * MIB, 0, "CANN@hccl"),
+            ("PTA", "alloc", 0x10000000, 20 * MIB, 0)])
+        peak, = self.lines("PEAK:", "peak", self.path("dump.csv"))
+        self.assertIn("PEAK: 460 MiB of hal device 0", peak)
+        self.assertIn("held by owner CANN@hccl", peak)
+
+    def test_a_pool_that_reserves_much_more_than_it_uses_is_named(self):
+        recordings.memscope(self.path("dump.csv"), [
             ("HAL", "alloc", 0x10000000, 440 * MIB, 0),
             ("PTA", "alloc", 0x10000000, 20 * MIB, 0)])
         peak, = self.lines("PEAK:", "peak", self.path("dump.csv"))
-        self.assertIn("PEAK: 440 MiB of hal device 0", peak)
+        self.assertIn("PEAK: 20.0 MiB of pta device 0", peak)
 
     def snapshot(self, *blocks):
         """blocks: (MiB, frames, stays); one after the other, so that all are there at the end."""

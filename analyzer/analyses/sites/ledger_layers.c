@@ -28,8 +28,9 @@ static bool is_reserved(const struct tally *tally, const struct tally *ledgers, 
 
     if (!tally_ledger_at(ledgers, row->ledger)->is_reserved)
         return false;
-    return !tally_ledger_at(tally, row->ledger)->cut_up_count || is_unmapped(tally, detail) ||
-           2 * (uint64_t)detail->cut_up_count > row->alloc_count;
+    return !tally_ledger_at(tally, row->ledger)->cut_up_bytes || is_unmapped(tally, detail) ||
+           (detail->cut_up_bytes &&
+            detail->cut_up_bytes >= row->alloc_bytes - row->alloc_bytes / 2);
 }
 
 bool group_is_reserved(const struct question *question, size_t group)

@@ -109,18 +109,18 @@ def batch_of(step):
     return torch.randint(VOCABULARY, (size, length_of(step) + 1)).to(DEVICE)
 
 
-def loss_of(model, tokens):
+def loss_of(model, tokens, keeps):
     with torch.autocast(DEVICE, torch.bfloat16) if "amp" in VARIANT else contextlib.nullcontext():
         logits = model(tokens[:, :-1])
         loss = F.cross_entropy(logits.flatten(0, 1).float(), tokens[:, 1:].flatten())
-    if LEAK and "direct" not in VARIANT:
+    if keeps:
         remember(logits.detach())
     return loss
 
 
 def train_step(model, optimizer, step):
     optimizer.zero_grad()
-    loss_of(model, batch_of(step)).backward()
+    loss_of(model, batch_of(step), LEAK and "direct" not in VARIANT).backward()
     optimizer.step()
     if LEAK and "direct" in VARIANT:
         remember_direct()
@@ -129,7 +129,7 @@ def train_step(model, optimizer, step):
 def evaluate(model):
     with torch.no_grad():
         for step in range(4):
-            loss_of(model, batch_of(step))
+            loss_of(model, batch_of(step), False)
 
 
 def train(model):
@@ -160,4 +160,4 @@ else:
 device = getattr(torch, DEVICE)
 device.synchronize()
 with open(os.environ["STATS"], "w") as file:
-    json.dump({"kept_per_turn": bytes_of(kept, pool_blocks()) // STEPS, "memory": device.memory_stats(0)}, file)
+    json.dump({"kept_per_turn": bytes_of(kept[:-1], pool_blocks()) // (STEPS - 1), "memory": device.memory_stats(0)}, file)
