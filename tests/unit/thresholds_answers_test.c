@@ -145,6 +145,35 @@ static void what_is_not_seen_is_much_and_most_of_the_growth(void **state)
     }
 }
 
+/* The same rise before the first block that is recorded, as of a program that loads what it needs
+ * for its device, and after it. */
+static void what_rises_before_the_first_block_is_the_start(void **state)
+{
+    enum { ACCOUNTS = 16, RISEN = 11 };
+
+    for (size_t is_late = 0; is_late < 2; is_late++) {
+        uint64_t born_ns = 0;
+        struct unseen_watch watch;
+        struct arena arena;
+
+        teardown(state);
+        assert_int_equal(setup(state), 0);
+        for (uint64_t i = 0; i < ACCOUNTS; i++) {
+            if (i == (is_late ? 12 : 1))
+                born_ns = list.time_ns;
+            account(MIB(24) * i / RISEN, 0);
+        }
+        event_list_alloc(&list, 0x1000, 1, 0);
+        event_list_question(&list);
+        arena_init(&arena);
+        assert_true(unseen_watch_init(&watch, list.tally));
+        unseen_watch_born(&watch, 0, born_ns, 1);
+        assert_int_equal(unseen_watch_end(&watch, 0, &arena).bytes > 0, !is_late);
+        unseen_watch_release(&watch);
+        arena_release(&arena);
+    }
+}
+
 /* --- what CPython gives again ----------------------------------------------------------------- */
 
 struct given {
@@ -201,6 +230,7 @@ int main(void)
         cmocka_unit_test(turns_are_those_of_several_stacks),
         cmocka_unit_test(a_rise_is_doubted_where_it_is_large),
         STORY(what_is_not_seen_is_much_and_most_of_the_growth),
+        STORY(what_rises_before_the_first_block_is_the_start),
     };
     struct CMUnitTest tests[COUNT(single) + COUNT(givens)];
     size_t count = 0;

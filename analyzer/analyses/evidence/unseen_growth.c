@@ -91,12 +91,23 @@ static uint64_t doubtful_bytes(const struct resident_part *parts, size_t count,
     return sum;
 }
 
+/* Accounts from before the first block that was recorded: a program that loads what it needs. Where
+ * only memory of devices is recorded, that is most of the start. None, if no block was. */
+static size_t accounts_of_start(const struct seen_moment *moments, size_t count)
+{
+    size_t start = 0;
+
+    while (start < count && !moments[start].births)
+        start++;
+    return start < count ? start : 0;
+}
+
 struct unseen_growth unseen_watch_end(struct unseen_watch *watch, uint16_t process,
                                       struct arena *arena)
 {
     struct resident_part parts[RESIDENT_PARTS_MOST];
     struct unseen_growth growth = {0};
-    size_t count, first, base;
+    size_t count, first, base, start;
     const struct memory_account *accounts;
     const struct seen_moment *moments;
     uint64_t bytes;
@@ -108,6 +119,9 @@ struct unseen_growth unseen_watch_end(struct unseen_watch *watch, uint16_t proce
     pass_accounts(watch, UINT64_MAX);
     watch->has_process = false;
     first = memory_accounts_of(tally_accounts(watch->tally), process, &count);
+    start = accounts_of_start(&watch->moments[first], count);
+    first += start;
+    count -= start;
     accounts = &tally_accounts(watch->tally)->rows[first];
     moments = &watch->moments[first];
     base = resident_rise_base(arena, accounts, count, resident_bytes_of);
