@@ -215,6 +215,20 @@ static void lives_in_the_pool_of_the_driver_are_not(void **state)
                         "(90 % sure, by how long blocks live).");
 }
 
+/* What a pool has cut up is that pool's, whatever its segments live like; what it has not is not.
+ */
+static void segments_are_reserved(void **state)
+{
+    static const char *const names[] = {"unknown", "reserved by a pool", "unknown"};
+
+    (void)state;
+    take("hal", (struct event){.address = 100 * MIB, .value = 64 * MIB}, "segment");
+    take("pta", (struct event){.address = 110 * MIB, .value = 48 * MIB}, "tensor");
+    take("hal", (struct event){.address = 500 * MIB, .value = 2 * MIB}, "own");
+    ask();
+    expect_rows(names, 3);
+}
+
 /* What a program imports is held throughout as well, and its small objects are no tensors. */
 static void lives_in_the_heap_of_a_program_are_not(void **state)
 {
@@ -300,6 +314,8 @@ int main(void)
         CATEGORY_TEST(functions_tell_of_what_is_older_than_the_recording_too),
         CATEGORY_TEST(lives_in_memory_that_a_runtime_pins_are_not),
         CATEGORY_TEST(lives_in_the_pool_of_the_driver_are_not),
+        CATEGORY_TEST(segments_are_reserved),
+        CATEGORY_TEST(segments_are_reserved),
         CATEGORY_TEST(lives_in_the_heap_of_a_program_are_not),
         CATEGORY_TEST(an_owner_says_it_of_any_pool),
         CATEGORY_TEST(parts_that_have_half_of_the_largest_are_named_beside_it),

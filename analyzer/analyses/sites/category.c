@@ -33,6 +33,7 @@ const char *category_name(enum category category)
         [CATEGORY_KEPT] = "kept from steps",
         [CATEGORY_ROLLING] = "for several steps",
         [CATEGORY_THROUGHOUT] = "held throughout",
+        [CATEGORY_RESERVED] = "reserved by a pool",
         [CATEGORY_OLDER] = "older than the recording",
         [CATEGORY_UNKNOWN] = "unknown",
     };
@@ -323,6 +324,8 @@ struct category_guess category_of(const struct question *question, size_t group)
         !is_without_tensors(question, tally_group_at(question->tally, group)->ledger);
     struct makers_said told;
 
+    if (group_is_reserved(question, group))
+        return (struct category_guess){CATEGORY_RESERVED, SAID, false};
     if (said != CATEGORY_UNKNOWN)
         return (struct category_guess){said, SAID, false};
     told = has_tensors ? makers_say(question, group, detail->site)

@@ -22,6 +22,7 @@ enum category {
     CATEGORY_KEPT,       /* of steps, and never freed: caches, leaks */
     CATEGORY_ROLLING,    /* lives for several steps */
     CATEGORY_THROUGHOUT, /* from before the steps to their end, and more is not known */
+    CATEGORY_RESERVED,   /* by a pool above, whose own blocks say for what */
     CATEGORY_OLDER,      /* than the recording, which has no steps to tell more */
     CATEGORY_UNKNOWN,
     CATEGORY_COUNT
