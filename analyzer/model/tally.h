@@ -104,10 +104,10 @@ struct group {
 /* What is not needed at every event; same index as the group. */
 struct group_detail {
     uint16_t process, pool, place;
-    bool is_older;  /* its blocks are older than the recording: EVENT_IS_OLDER */
-    bool is_mapped; /* handles: one was made visible at an address */
+    bool is_older; /* its blocks are older than the recording: EVENT_IS_OLDER */
     uint32_t site;
     uint64_t cut_up_bytes; /* of blocks in which a block of another pool lay: segments */
+    uint64_t mapped_bytes; /* of handles that were made visible at an address */
     uint32_t operator_text, owner_text; /* 0: none */
     /* Where none of the three is known, blocks of one size are one group: tally_size_class(). 0:
      * one of them is. */

@@ -189,7 +189,7 @@ static uint32_t take_unmapped(struct tally *tally, uint16_t ledger, uint64_t siz
         if (layer->unmapped.rows[i].size_bytes != size_bytes)
             continue;
         group = layer->unmapped.rows[i].group;
-        ((struct group_detail *)table_at(&tally->details, group))->is_mapped = true;
+        ((struct group_detail *)table_at(&tally->details, group))->mapped_bytes += size_bytes;
         span_remove(&layer->unmapped, i);
     }
     return group;

@@ -14,23 +14,25 @@ const struct ledger *ledger_below(const struct tally *tally, const struct ledger
     return ledger->below ? tally_ledger_at(tally, ledger->below - 1U) : NULL;
 }
 
-/* Memory without an address that nobody mapped: of a request that failed, and gave it all back. */
-static bool is_unmapped(const struct tally *tally, const struct group_detail *detail)
+/* A pool cut most of it up. Memory without an address that nobody mapped could not be: it is of a
+ * request that failed, and gave it all back. */
+static bool is_cut_up(const struct tally *tally, const struct group *group,
+                      const struct group_detail *detail)
 {
-    return model_place_at(tally_model(tally), detail->place).flags & MT_PLACE_HANDLE &&
-           !detail->is_mapped;
+    uint64_t bytes = detail->cut_up_bytes;
+
+    if (model_place_at(tally_model(tally), detail->place).flags & MT_PLACE_HANDLE)
+        return bytes >= detail->mapped_bytes - detail->mapped_bytes / 2;
+    return bytes && bytes >= group->alloc_bytes - group->alloc_bytes / 2;
 }
 
 static bool is_reserved(const struct tally *tally, const struct tally *ledgers, size_t group)
 {
     const struct group *row = tally_group_at(tally, group);
-    const struct group_detail *detail = tally_detail_at(tally, group);
 
-    if (!tally_ledger_at(ledgers, row->ledger)->is_reserved)
-        return false;
-    return !tally_ledger_at(tally, row->ledger)->cut_up_bytes || is_unmapped(tally, detail) ||
-           (detail->cut_up_bytes &&
-            detail->cut_up_bytes >= row->alloc_bytes - row->alloc_bytes / 2);
+    return tally_ledger_at(ledgers, row->ledger)->is_reserved &&
+           (!tally_ledger_at(tally, row->ledger)->cut_up_bytes ||
+            is_cut_up(tally, row, tally_detail_at(tally, group)));
 }
 
 bool group_is_reserved(const struct question *question, size_t group)
