@@ -20,6 +20,7 @@
 
 #include "error_sentence.h"
 #include "leaktide/format.h"
+#include "operator_view.h"
 #include "pools.h"
 
 struct model;
@@ -245,6 +246,9 @@ bool model_wants_sites(const struct model *model);
 /* Damage is no reason to give up: what can be read is wanted, and a note where it ends. */
 void model_want_partial(struct model *model);
 bool model_wants_partial(const struct model *model);
+/* Which of the operators that are open has a block; callers', until somebody says so. */
+void model_set_operators(struct model *model, enum operator_view view);
+enum operator_view model_operators(const struct model *model);
 
 /* Of a source with a file for each process, the events of this one alone: of the number of its row.
  * Other sources are read whole. */
