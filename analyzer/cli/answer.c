@@ -252,6 +252,7 @@ enum mt_result open_options_read(const struct options *options, struct mt_open_o
                                     .is_partial = options->values[OPTION_PARTIAL] != NULL,
                                     .steps = options->values[OPTION_CHOSEN_STEPS],
                                     .step_site = options->values[OPTION_STEP_SITE],
+                                    .operators = options->values[OPTION_OPERATORS],
                                     .site_rules = options->values[OPTION_SITE_RULES],
                                     .sysroot = options->values[OPTION_SYSROOT],
                                     .debug_folders = options->values[OPTION_DEBUG_DIR],
@@ -261,8 +262,8 @@ enum mt_result open_options_read(const struct options *options, struct mt_open_o
     return schedule_read(options, &how->schedule, error);
 }
 
-/* question: the only one, with these flags; NULL: any. */
-static enum mt_result open_for(const char *question, uint64_t ask_flags,
+/* question: the only one, with these flags; NULL: any. operators: unless the options say. */
+static enum mt_result open_for(const char *question, uint64_t ask_flags, const char *operators,
                                const struct options *options, const char *const *paths,
                                size_t count, struct mt_trace **trace, struct mt_error *error)
 {
@@ -270,6 +271,7 @@ static enum mt_result open_for(const char *question, uint64_t ask_flags,
     enum mt_result result = open_options_read(options, &how, error);
 
     how.question = question;
+    how.operators = how.operators ? how.operators : operators;
     how.ask_flags = ask_flags;
     return result == MT_OK ? mt_trace_open_with(paths, count, &how, trace, error) : result;
 }
@@ -277,7 +279,13 @@ static enum mt_result open_for(const char *question, uint64_t ask_flags,
 enum mt_result open_inputs(const struct options *options, const char *const *paths, size_t count,
                            struct mt_trace **trace, struct mt_error *error)
 {
-    return open_for(NULL, 0, options, paths, count, trace, error);
+    return open_for(NULL, 0, NULL, options, paths, count, trace, error);
+}
+
+enum mt_result open_as_profilers(const struct options *options, const char *const *paths,
+                                 size_t count, struct mt_trace **trace, struct mt_error *error)
+{
+    return open_for(NULL, 0, "profiler", options, paths, count, trace, error);
 }
 
 int answer(const char *question, const struct options *options, bool is_judged)
@@ -294,8 +302,9 @@ int answer(const char *question, const struct options *options, bool is_judged)
                         question, question);
     result = answer_options_read(options, &format, &ask, &error);
     if (result == MT_OK)
-        result = open_for(question, ask.flags, options, (const char *const *)options->operands,
-                          options->operand_count, &trace, &error);
+        result =
+            open_for(question, ask.flags, NULL, options, (const char *const *)options->operands,
+                     options->operand_count, &trace, &error);
     if (result != MT_OK)
         return complain_about(result, &error);
     code = ask_and_write(trace, question, format, options, &ask, is_judged);

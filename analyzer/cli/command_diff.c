@@ -46,8 +46,8 @@ static enum mt_result add_side(struct comparison *comparison, struct mt_diff_sid
 static enum mt_result open_trace(struct comparison *comparison, const char *path,
                                  struct mt_error *error)
 {
-    enum mt_result result = open_inputs(comparison->options, &path, 1,
-                                        &comparison->traces[comparison->trace_count], error);
+    enum mt_result result = open_as_profilers(comparison->options, &path, 1,
+                                              &comparison->traces[comparison->trace_count], error);
 
     if (result == MT_OK)
         comparison->trace_count++;

@@ -84,8 +84,8 @@ static int run(const struct command *command, const struct options *given)
     signal(SIGXFSZ, SIG_IGN); /* a file that is too large is an error of writing */
     if (!given->operand_count)
         return complain(EXIT_USAGE, "export needs a recording to read; see leaktide export --help");
-    result = open_inputs(given, (const char *const *)given->operands, given->operand_count, &trace,
-                         &error);
+    result = (strcmp(to, "ascend") == 0 ? open_as_profilers : open_inputs)(
+        given, (const char *const *)given->operands, given->operand_count, &trace, &error);
     if (result != MT_OK)
         return complain_about(result, &error);
     code = write_export(trace, to, given->values[OPTION_OUTPUT]);

@@ -81,6 +81,9 @@ enum mt_result open_options_read(const struct options *options, struct mt_open_o
 struct mt_trace;
 enum mt_result open_inputs(const struct options *options, const char *const *paths, size_t count,
                            struct mt_trace **trace, struct mt_error *error);
+/* The same; operators have blocks as profilers say it, unless the options do. */
+enum mt_result open_as_profilers(const struct options *options, const char *const *paths,
+                                 size_t count, struct mt_trace **trace, struct mt_error *error);
 
 /* Rows of the tables of options: how recordings are opened, and what every question has. */
 // clang-format off
@@ -90,6 +93,8 @@ enum mt_result open_inputs(const struct options *options, const char *const *pat
     {OPTION_DEBUG_DIR, 0, "debug-dir", "DIRS", "more folders with debug data, DIR[:DIR...]"}
 #define OPEN_OPTIONS                                                                               \
     {OPTION_PARTIAL, 0, "partial", NULL, "of damaged inputs, what can be read"},                   \
+    {OPTION_OPERATORS, 0, "operators", "profiler|caller",                                          \
+     "the innermost operator has a block, or the one that needs it"},                              \
     NAME_OPTIONS
 
 /* Of answers that need no recording. */

@@ -260,6 +260,7 @@ const char *option_of_member(const char *member)
         {"steps", "steps"},
         {"schedule.active", "active"},
         {"step_site", "step-site"},
+        {"operators", "operators"},
         {"site_rules", "site-rules"},
         {"sysroot", "sysroot"},
         {"debug_folders", "debug-dir"},

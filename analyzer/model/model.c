@@ -363,6 +363,16 @@ bool model_wants_partial(const struct model *model)
     return model->wants_partial;
 }
 
+void model_set_operators(struct model *model, enum operator_view view)
+{
+    model->operators = view;
+}
+
+enum operator_view model_operators(const struct model *model)
+{
+    return model->operators;
+}
+
 void model_want_process(struct model *model, uint16_t process)
 {
     model->wants_one_process = true;

@@ -20,6 +20,7 @@
 
 #include "error_sentence.h"
 #include "leaktide/format.h"
+#include "operator_view.h"
 #include "pools.h"
 
 struct model;
@@ -101,6 +102,7 @@ struct model_process {
     uint32_t job_rank_number; /* from 1 */
     uint32_t world_size;      /* ranks of the job */
     bool is_complete;         /* its recorder closed the trace */
+    bool has_function_stacks; /* which call of a function asked for a block is not known */
     bool is_window;           /* the program went on: what it freed was not freed by its end */
     bool times_are_events;    /* its source tells no times: numbers of events stand for them */
     bool blocks_are_rows;     /* no addresses: that of a block is the row it stands in, from 1 */
@@ -245,6 +247,9 @@ bool model_wants_sites(const struct model *model);
 /* Damage is no reason to give up: what can be read is wanted, and a note where it ends. */
 void model_want_partial(struct model *model);
 bool model_wants_partial(const struct model *model);
+/* Which of the operators that are open has a block; callers', until somebody says so. */
+void model_set_operators(struct model *model, enum operator_view view);
+enum operator_view model_operators(const struct model *model);
 
 /* Of a source with a file for each process, the events of this one alone: of the number of its row.
  * Other sources are read whole. */

@@ -97,6 +97,7 @@ struct model {
     char first_damage[sizeof(((struct mt_error *)0)->message)];
     bool is_incomplete;
     bool wants_partial;
+    enum operator_view operators; /* whose blocks are whose */
     bool wants_no_sites;
     enum loads_wanted loads_wanted;
     frame_rule frame_rule; /* NULL: none */

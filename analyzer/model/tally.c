@@ -61,6 +61,7 @@ void tally_destroy(struct tally *tally)
     hash_index_release(&tally->sample_index);
     tally_threads_release(tally);
     tally_phases_release(tally);
+    free(tally->passed.texts);
     live_set_release(&tally->live);
     memory_accounts_release(&tally->accounts);
     tally_layers_release(tally);

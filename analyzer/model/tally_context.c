@@ -70,6 +70,38 @@ static uint32_t open_top(const struct open_stack *stack)
     return stack->count ? stack->rows[stack->count - 1].text : 0;
 }
 
+static bool is_passed(struct tally *tally, enum operator_view view, uint32_t text)
+{
+    struct passed_operators *passed = &tally->passed;
+    uint8_t *known;
+
+    if (!list_reach(&passed->texts, &passed->count, text, sizeof(*passed->texts)))
+        return false; /* not worth failing for */
+    known = &passed->texts[text].by_view[view];
+    if (!*known)
+        *known = (uint8_t)(operator_is_passed(view, model_text_at(tally->model, text)) + 1);
+    return *known > 1;
+}
+
+static uint32_t innermost(struct tally *tally, enum operator_view view,
+                          const struct open_stack *stack)
+{
+    for (size_t i = stack->count; i-- > 0;)
+        if (!is_passed(tally, view, stack->rows[i].text))
+            return stack->rows[i].text;
+    return 0;
+}
+
+/* Where all that is open only allocates, that has it. */
+static uint32_t operator_of(struct tally *tally, const struct open_stack *stack)
+{
+    uint32_t text = innermost(tally, model_operators(tally->model), stack);
+
+    if (!text)
+        text = innermost(tally, OPERATORS_OF_PROFILERS, stack);
+    return text ? text : open_top(stack);
+}
+
 static void open_remove(struct open_stack *stack, size_t index)
 {
     memmove(&stack->rows[index], &stack->rows[index + 1],
@@ -138,6 +170,7 @@ void tally_context_event(struct tally *tally, const struct event *event)
         range_end(tally, thread, event);
     thread->phase = open_top(&thread->ranges);
     tally_phase_event(tally, thread, event);
-    thread->context = context_for(
-        tally, (struct context_row){open_top(&thread->operators), open_top(&thread->owners)});
+    thread->context =
+        context_for(tally, (struct context_row){operator_of(tally, &thread->operators),
+                                                open_top(&thread->owners)});
 }

@@ -69,6 +69,15 @@ struct thread_state {
     struct open_stack operators, owners, ranges;
 };
 
+/* Operators whose blocks are of those around them: by text, in each view, 1 + whether it is one; 0
+ * where nobody looked yet. */
+struct passed_operators {
+    struct passed_text {
+        uint8_t by_view[OPERATORS_OF_PROFILERS + 1];
+    } * texts;
+    size_t count;
+};
+
 /* Of the process. */
 struct phase_state {
     enum step_phase now, by_range; /* what ranges say goes before what operators say */
@@ -131,6 +140,7 @@ struct tally {
     struct thread_state *threads;
     size_t thread_count;
     struct phase_state phase;
+    struct passed_operators passed;
     struct group_cache_row group_cache[1 << GROUP_CACHE_BITS];
     struct disorder disorders[DISORDER_SLOTS];
     uint64_t kind_counts[EVENT_KIND_COUNT];

@@ -335,6 +335,21 @@ static enum mt_result symbols_begin(struct mt_trace *trace, const char *const *p
                              error);
 }
 
+static enum mt_result operators_choose(struct model *model, const struct mt_open_options *options,
+                                       struct mt_error *error)
+{
+    bool is_list = options->question && strcmp(options->question, "ops") == 0;
+    const char *view = options->operators ? options->operators : is_list ? "profiler" : "caller";
+
+    if (strcmp(view, "profiler") == 0)
+        model_set_operators(model, OPERATORS_OF_PROFILERS);
+    else if (strcmp(view, "caller") != 0)
+        return mt_error_of(
+            error, "operators",
+            mt_error_set(error, MT_USAGE, "operators: %s is neither profiler nor caller", view));
+    return MT_OK;
+}
+
 /* Everything that reading needs. */
 static enum mt_result begin_all(struct mt_trace *trace, const char *const *paths, size_t count,
                                 const struct mt_open_options *options, struct extent extent,
@@ -350,6 +365,8 @@ static enum mt_result begin_all(struct mt_trace *trace, const char *const *paths
         model_want_loads(trace->model, extent.scope.loads);
     if (result == MT_OK && extent.process)
         model_want_process(trace->model, *extent.process);
+    if (result == MT_OK)
+        result = operators_choose(trace->model, options, error);
     if (result == MT_OK)
         result = input_list_init(&trace->inputs, trace->model, paths, count, error);
     if (result == MT_OK)

@@ -115,6 +115,10 @@ struct mt_open_options {
     const char *question;
     /* Of that question: with MT_ASK_PICTURES pictures are part of it; else they are not. */
     uint64_t ask_flags;
+    /* Whose a block is, of operators that call each other: "profiler", the innermost, as profilers
+     * have it; "caller", what needs it, without what only allocates for others. NULL: "profiler"
+     * where "ops" is the only question, else "caller". */
+    const char *operators;
 };
 
 /*

@@ -185,6 +185,22 @@ static void functions_tell_of_what_is_older_than_the_recording_too(void **state)
     expect_rows(names, 4);
 }
 
+/* One number of a pool: weights, caches and all else that was there. */
+static void what_stands_for_a_total_has_no_kind(void **state)
+{
+    struct event older = {
+        .kind = EVENT_ALLOC, .flags = EVENT_IS_OLDER, .address = 900 * MIB, .value = 100 * MIB};
+
+    (void)state;
+    older.pool = model_pool(list.model, event_list_text(&list, "torch"));
+    event_list_add(&list, older);
+    train("torch");
+    ask();
+    assert_string_equal(report_verdict_at(report, 0),
+                        "At its peak, 100 MiB of the 151 MiB of torch device 0: older than the "
+                        "recording.");
+}
+
 /* What is pinned for batches is no tensor of a model. */
 static void lives_in_memory_that_a_runtime_pins_are_not(void **state)
 {
@@ -312,6 +328,7 @@ int main(void)
         CATEGORY_TEST(a_role_that_owners_tell_is_not_guessed_of_others),
         CATEGORY_TEST(functions_say_what_they_make),
         CATEGORY_TEST(functions_tell_of_what_is_older_than_the_recording_too),
+        CATEGORY_TEST(what_stands_for_a_total_has_no_kind),
         CATEGORY_TEST(lives_in_memory_that_a_runtime_pins_are_not),
         CATEGORY_TEST(lives_in_the_pool_of_the_driver_are_not),
         CATEGORY_TEST(segments_are_reserved),

@@ -174,15 +174,13 @@ static void functions_around_an_allocation_are_its_stack(void **state)
     trace_reading_release(&reading);
 }
 
-/* Who judges by stacks would take a call for a turn. */
-static void with_few_steps_operators_alone_tell_who_asked(void **state)
+/* Which call of a function asked is not known: who judges by stacks must not take it for a turn. */
+static void stacks_of_functions_are_said_to_be_such(void **state)
 {
-    struct trace_reading reading = read_fixture("steps_3_stacks.json");
+    struct trace_reading reading = read_fixture(*state);
 
-    (void)state;
-    for (size_t i = 0; i < reading.count; i++)
-        assert_int_equal(reading.events[i].site, 0);
-    assert_int_equal(trace_reading_note(&reading, "could tell turns"), 6);
+    assert_true(model_process_at(reading.model, 0)->has_function_stacks ==
+                !strcmp(*state, "stacks.json"));
     trace_reading_release(&reading);
 }
 
@@ -324,7 +322,8 @@ int main(void)
         cmocka_unit_test(copies_on_a_device_are_no_steps),
         cmocka_unit_test(devices_that_worked_are_known_once),
         cmocka_unit_test(functions_around_an_allocation_are_its_stack),
-        cmocka_unit_test(with_few_steps_operators_alone_tell_who_asked),
+        cmocka_unit_test_prestate(stacks_of_functions_are_said_to_be_such, (char *)"stacks.json"),
+        cmocka_unit_test_prestate(stacks_of_functions_are_said_to_be_such, (char *)"object.json"),
         cmocka_unit_test(a_refused_request_has_its_own_size),
         {.name = "the processor's block has no address",
          .test_func = what_lacks_a_number_that_others_have_is_missed,

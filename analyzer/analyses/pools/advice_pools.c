@@ -76,14 +76,18 @@ static void look_for_holes(const struct rule *rule, const struct evidence *evide
     for (size_t i = 0; evidence->fragments && i < evidence->fragments->count; i++) {
         const struct fragment_ledger *ledger = &evidence->fragments->ledgers[i];
         const struct fragment_moment *peak = &ledger->moments[MOMENT_RESERVED_PEAK];
+        struct rule own = *rule; /* with the setting of its own allocator */
 
         if (!what_if_is_for(question, tally_ledger_at(question->tally, ledger->ledger)) ||
             model_of(evidence, ledger->ledger) || ledger->is_mapped ||
             peak->hole_bytes < UNUSED_LEAST ||
             percent_of(peak->hole_bytes, peak->reserved_bytes) < hole_percent)
             continue;
+        own.what_to_do = report_text(
+            evidence->report, "let segments grow: set %s=expandable_segments:True",
+            what_if_variable(question, tally_ledger_at(question->tally, ledger->ledger)));
         advice_add(
-            advices, rule,
+            advices, &own,
             report_text(evidence->report,
                         "%s of %s of %s lay in %s between blocks when most was "
                         "reserved",
@@ -124,7 +128,7 @@ static void look_for_cache(const struct rule *rule, const struct evidence *evide
                            struct advices *advices)
 {
     const struct question *question = evidence->question;
-    struct rule of_others = *rule;
+    struct rule of_others = *rule, own = *rule;
 
     of_others.what_to_do =
         translated("blocks that stay keep segments that the others have left: make those "
@@ -145,8 +149,13 @@ static void look_for_cache(const struct rule *rule, const struct evidence *evide
             percent_of(unused_bytes, row->reserved_peak_bytes) < cache_percent ||
             (!is_modelled && !*stays))
             continue;
+        own.what_to_do =
+            report_text(evidence->report,
+                        "let segments grow, %s=expandable_segments:True; a snapshot of the "
+                        "allocator tells whether these are holes",
+                        what_if_variable(question, row));
         advice_add(
-            advices, is_modelled ? rule : &of_others,
+            advices, is_modelled ? &own : &of_others,
             report_text(evidence->report,
                         "%s reserves %s, but never has more than %s in "
                         "use%s",
@@ -219,14 +228,8 @@ static void look_for_churn(const struct rule *rule, const struct evidence *evide
 
 const struct rule pool_rules[] = {
     {"another setting", NULL, look_for_model, true},
-    {"holes",
-     "let segments grow: PYTORCH_NPU_ALLOC_CONF=expandable_segments:True, "
-     "PYTORCH_CUDA_ALLOC_CONF for CUDA",
-     look_for_holes, false},
-    {"reserved and unused",
-     "let segments grow, PYTORCH_NPU_ALLOC_CONF=expandable_segments:True; "
-     "a snapshot of the allocator tells whether these are holes",
-     look_for_cache, false},
+    {"holes", NULL, look_for_holes, false},
+    {"reserved and unused", NULL, look_for_cache, false},
     {"few blocks keep segments",
      "free these blocks, or make them first, or from a pool of their own: then the segments can be "
      "given back",

@@ -311,7 +311,7 @@ static struct category_guess guess_without_lives(const struct question *question
                                       : (struct category_guess){.category = CATEGORY_UNKNOWN};
 
     return guess.category == CATEGORY_UNKNOWN && detail->is_older
-               ? (struct category_guess){CATEGORY_OLDER, SURE, false}
+               ? (struct category_guess){CATEGORY_OLDER, SAID, false}
                : guess;
 }
 
@@ -328,6 +328,8 @@ struct category_guess category_of(const struct question *question, size_t group)
         return (struct category_guess){CATEGORY_RESERVED, SAID, false};
     if (said != CATEGORY_UNKNOWN)
         return (struct category_guess){said, SAID, false};
+    if (detail->is_older && !detail->site && !detail->operator_text)
+        return (struct category_guess){CATEGORY_OLDER, SAID, false}; /* no more is known */
     told = has_tensors ? makers_say(question, group, detail->site)
                        : (struct makers_said){.category = CATEGORY_UNKNOWN};
     if (told.category != CATEGORY_UNKNOWN)

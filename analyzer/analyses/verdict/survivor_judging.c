@@ -474,7 +474,9 @@ static bool weigh_evidence(struct judging *judging, struct arena *arena)
         survivor_evidence_add(&pools[row->ledger], &evidence);
     }
     process->is_judged = process->active_count && survivor_evidence_is_enough(&all);
-    process->has_stacks = with_stacks.judged_births >= all.judged_births / MOST_SHARE;
+    process->has_stacks =
+        with_stacks.judged_births >= all.judged_births / MOST_SHARE &&
+        !model_process_at(tally_model(tally_of(judging)), process->process)->has_function_stacks;
     process->unjudged_pools =
         survivor_evidence_lacking(pools, ledger_count, arena, &process->unjudged_pool_count);
     free(pools);

@@ -47,7 +47,6 @@ struct chrome {
     size_t next_older, next_device, next;
     uint64_t start_ns;
     uint32_t held_text;
-    bool has_stacks; /* functions that are used */
     struct event pending[pending_max];
     size_t pending_count, pending_next;
 };
@@ -267,6 +266,7 @@ static void fill_process(struct chrome *chrome)
     process->rank = events->rank;
     process->start_realtime_ns = events->base_time_ns + chrome->start_ns;
     process->is_complete = true;
+    process->has_function_stacks = events->stacks.count != 0;
     if (!has_addresses(events))
         model_lack(events->model, "this trace has no addresses: only totals are known, not blocks");
     model_add_share(events->model, PART_EVENTS,
@@ -287,25 +287,6 @@ static void fill_process(struct chrome *chrome)
     if (!events->stacks.count)
         model_note(events->model, 0,
                    "this trace has no call stacks (with_stack was off): operators stand for them");
-    else if (!chrome->has_stacks)
-        model_note(events->model, events->stacks.count,
-                   "calls of functions of Python, which are not used: with so few steps nobody "
-                   "could tell turns from them; operators stand for call stacks");
-}
-
-/*
- * Which call of a function asked for a block is not known, so the function's next block may be no
- * next turn. Who judges by stacks takes it for one (has_seen_turns() of the verdict) where no steps
- * are marked, or three or four: there, operators alone tell who asked.
- */
-static bool may_have_stacks(const struct chrome_events *events)
-{
-    enum { few_least = 3, few_most = 4 };
-    size_t step_count = 0;
-
-    for (size_t i = 0; i < events->count; i++)
-        step_count += events->records[i].is_step && events->records[i].kind == CHROME_BEGIN;
-    return events->stacks.count && step_count && (step_count < few_least || step_count > few_most);
 }
 
 static enum mt_result read_events(struct chrome *chrome, struct mt_error *error)
@@ -336,7 +317,6 @@ static enum mt_result read_events(struct chrome *chrome, struct mt_error *error)
     qsort(chrome->events.records, chrome->events.count, sizeof(*chrome->events.records),
           compare_records);
     result = add_older(chrome, error);
-    chrome->has_stacks = may_have_stacks(&chrome->events);
     if (result == MT_OK && !chrome_stacks_settle(&chrome->events.stacks))
         result = mt_error_set(error, MT_NO_MEMORY, "no memory for the blocks of %s", chrome->path);
     if (result == MT_OK)
@@ -427,7 +407,7 @@ static void pend_memory(struct chrome *chrome, const struct chrome_record *recor
     if (!device)
         return;
     event.kind = record->is_free ? EVENT_FREE : EVENT_ALLOC;
-    if (!record->is_free && chrome->has_stacks)
+    if (!record->is_free)
         event.site = chrome_stacks_site(&chrome->events.stacks, chrome->events.model,
                                         chrome->events.process, record->thread, record->time_ns);
     if (record->kind == CHROME_FAILED) {
