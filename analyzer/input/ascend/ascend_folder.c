@@ -91,9 +91,17 @@ static bool parse_name(const char *name, struct file_name *out)
     return false;
 }
 
+bool ascend_is_named(const char *name, const char *stem, const char *end)
+{
+    struct file_name ignored = {0};
+    size_t length = strlen(stem);
+
+    return strncmp(name, stem, length) == 0 && parse_rest(name + length, end, &ignored);
+}
+
 /* --- what was found ------------------------------------------------------------------------ */
 
-static bool is_output_folder(const char *name)
+bool ascend_is_output_folder(const char *name)
 {
     return strcmp(name, "ASCEND_PROFILER_OUTPUT") == 0 ||
            strcmp(name, "mindstudio_profiler_output") == 0;
@@ -105,7 +113,7 @@ static char *root_of(const char *folder)
     const char *part = path_base(folder);
     char *root = NULL;
 
-    if (!is_output_folder(part))
+    if (!ascend_is_output_folder(part))
         return strdup(folder);
     if (part != folder)
         return strndup(folder, (size_t)(part - folder - 1));
@@ -224,7 +232,7 @@ static bool walk_entries(struct ascend_search *search, const char *folder, int d
             struct stat status;
             char *path;
 
-            if (is_output_folder(name) != (pass == 0))
+            if (ascend_is_output_folder(name) != (pass == 0))
                 continue;
             if (asprintf(&path, "%s/%s", folder, name) < 0)
                 return false;

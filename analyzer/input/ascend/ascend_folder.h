@@ -63,6 +63,11 @@ enum mt_result ascend_search_file(const char *path, enum ascend_file kind,
                                   struct ascend_search *search, struct mt_error *error);
 void ascend_search_release(struct ascend_search *search);
 
+/* Whether it is stem[_slice_N][_RANK][_TIME]end. */
+bool ascend_is_named(const char *name, const char *stem, const char *end);
+/* The folder of what a parser wrote. */
+bool ascend_is_output_folder(const char *name);
+
 /* Whether any of the files tells of memory. */
 bool ascend_has_memory(const struct ascend_found *found);
 

@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 
 #include "ascend_classify.h"
+#include "ascend_explain.h"
 #include "ascend_rank.h"
 #include "ascend_replay.h"
 #include "input_kinds.h"
@@ -28,6 +29,11 @@ struct ascend_run {
     bool is_rank_open;
     struct ascend_replay replay;
 };
+
+static void note_without_memory(struct model *model)
+{
+    model_note(model, 1, "ranks without files of memory");
+}
 
 static bool is_folder(const char *path)
 {
@@ -132,11 +138,15 @@ static enum mt_result check_ranks(struct ascend_run *run, const char *path, stru
 {
     const struct ascend_rank_files *bad = NULL;
     uint64_t bad_count = 0;
-    bool has_rows = false;
+    bool has_rows = false, has_tables = false;
+    enum mt_result result = MT_OK;
 
     for (size_t i = 0; i < run->rank_count; i++) {
         const struct ascend_rank_files *rank = &run->ranks[i];
 
+        has_tables |= rank->stream_count > 0;
+        if (!rank->stream_count && !rank->bad_count)
+            note_without_memory(run->model);
         has_rows |= rank->stream_count > 0 && rank->first_ns != UINT64_MAX;
         bad_count += rank->bad_count;
         if (rank->bad_count && !bad)
@@ -146,6 +156,10 @@ static enum mt_result check_ranks(struct ascend_run *run, const char *path, stru
     }
     if (!has_rows && bad)
         return mt_error_set(error, bad->first_bad_result, "%s", bad->first_bad.message);
+    if (!has_tables)
+        result = ascend_explain(path, error);
+    if (result != MT_OK)
+        return result;
     if (!has_rows)
         return mt_error_set(error, MT_NO_DATA, "%s: no usable rows of memory", path);
     if (bad) {
@@ -168,7 +182,7 @@ static enum mt_result open_ranks(struct ascend_run *run, struct mt_error *error)
         const struct ascend_found *found = &run->search.ranks[i];
 
         if (!ascend_has_memory(found)) {
-            model_note(run->model, 1, "ranks without files of memory");
+            note_without_memory(run->model);
             continue;
         }
         result = ascend_rank_open(&run->ranks[run->rank_count++], run->model, found, error);

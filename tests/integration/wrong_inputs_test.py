@@ -1,0 +1,151 @@
+"""What is given and is not quite a recording: what it is, why nothing can be read, and what to do next.
+
+Run as wrong_inputs_test.py LEAKTIDE FOLDER-OF-REFERENCE-RECORDINGS.
+"""
+
+import os
+import pathlib
+import shutil
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import unittest
+
+LEAKTIDE, DATA = sys.argv[1], pathlib.Path(sys.argv[2])
+HEADER = ("Name,Size(KB),Allocation Time(us),Release Time(us),Duration(us),Allocation Total Allocated(MB),"
+          "Allocation Total Reserved(MB),Release Total Allocated(MB),Release Total Reserved(MB),Device Type\n")
+ROWS = HEADER + "aten::mm,1024,5.0,6.0,1,1,8,0,8,NPU:0\naten::add,2048,7.0,,,2,8,,,NPU:0\n"
+STEPS = "Step,Computing,Communication(Not Overlapped),Overlapped,Communication,Free\n2,1,1,1,1,1\n"
+KERNELS = "Step Id,Name,Type,Accelerator Core,Start Time(us),Duration(us),Wait Time(us)\n1,a,b,AI_CORE,1,1,1\n"
+NO_KIND = "no kind of recording"
+
+
+def ask(*arguments):
+    done = subprocess.run([LEAKTIDE, *map(str, arguments)], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                          universal_newlines=True, timeout=120, env=dict(os.environ, LC_ALL="C"))
+    return done.returncode, done.stdout, done.stderr
+
+
+def needs(path):
+    return unittest.skipUnless((DATA / path).exists(), "%s is not here" % path)
+
+
+class Folder(unittest.TestCase):
+    def setUp(self):
+        self.folder = pathlib.Path(tempfile.mkdtemp())
+        self.addCleanup(shutil.rmtree, self.folder)
+
+    def write(self, name, text="{}"):
+        path = self.folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+        return path
+
+    def refused(self, path, status, *words):
+        code, out, said = ask("report", path)
+        said = " ".join(said.split())
+        self.assertEqual((code, out), (status, ""), said)
+        self.assertNotIn(NO_KIND, said)
+        for word in words:
+            self.assertIn(word, said)
+
+
+class WithoutMemory(Folder):
+    def rank(self, name, setting):
+        self.write(name + "/profiler_info_0.json", '{"config": {"common_config": {"profile_memory": %s}}}' % setting)
+        self.write(name + "/ASCEND_PROFILER_OUTPUT/step_trace_time.csv", STEPS)
+        self.write(name + "/ASCEND_PROFILER_OUTPUT/kernel_details.csv", KERNELS)
+        return self.folder / name
+
+    def test_a_rank_whose_memory_was_not_profiled(self):
+        rank = self.rank("host_4711_20250109144402123_ascend_pt", "false")
+        for path in (rank, rank / "ASCEND_PROFILER_OUTPUT", self.folder):
+            self.refused(path, 4, "an Ascend profile without memory", "profile_memory=True")
+
+    def test_a_rank_whose_files_of_memory_were_left_behind(self):
+        self.refused(self.rank("rank0_ascend_pt", "true"), 4, "profile_memory was on", "operator_memory.csv")
+
+    def test_a_folder_of_two_files_and_nothing_else(self):
+        self.write("any/step_trace_time.csv", STEPS)
+        self.write("any/kernel_details.csv", KERNELS)
+        self.refused(self.folder / "any", 4, "profile_memory was off?")
+
+    def test_raw_data_is_to_be_parsed_first(self):
+        rank = self.folder / "host_4711_20250109144402123_ascend_pt"
+        self.write(rank.name + "/PROF_000001_2025/device_0/data/x", "")
+        self.write(rank.name + "/FRAMEWORK/torch.op_range", "")
+        self.refused(rank, 4, "profile_memory=True")
+        self.write(rank.name + "/FRAMEWORK/torch.memory_usage", "")
+        self.refused(rank, 4, "not parsed yet", 'analyse("%s")' % rank)
+        self.refused(rank / "PROF_000001_2025", 4, "not parsed yet", "msprof --export=on")
+
+    def test_a_database_without_tables_of_memory(self):
+        path = self.folder / "rank0_ascend_pt" / "ASCEND_PROFILER_OUTPUT" / "ascend_pytorch_profiler_0.db"
+        path.parent.mkdir(parents=True)
+        with sqlite3.connect(path) as database:
+            database.executescript("CREATE TABLE STRING_IDS (id, value); CREATE TABLE PYTORCH_API (x);")
+        database.close()
+        self.refused(path, 4, "without tables of memory", "profile_memory=True")
+        self.refused(self.folder, 4, "an Ascend profile without memory")
+
+    @needs("found-3/ascend")
+    def test_recordings_of_others(self):
+        self.refused(DATA / "found-3/ascend/nomem_rank1_ascend_pt", 4, "an Ascend profile")
+        self.refused(DATA / "found-3/ascend/report_0_without_memory.db", 4, "without tables of memory")
+        self.refused(DATA / "ascend/st-level2/rank_1_ascend_pt", 4, "an Ascend profile")
+
+
+class Parts(Folder):
+    FILES = {"step_trace_time.csv": STEPS, "kernel_details.csv": KERNELS, "kernel_details (1).csv": KERNELS,
+             "communication.json": "{}", "trace_view.json": '[{"ph": "X", "name": "a", "ts": "1", "dur": 1}]',
+             "op_statistic_20250109144402123.csv": "Device_id,OP Type,Core Type,Count,Total Time(us)\n",
+             "profiler_info_0.json": "{}"}
+
+    def test_a_file_that_belongs_to_a_profile(self):
+        for name, text in self.FILES.items():
+            with self.subTest(name=name):
+                self.refused(self.write(name, text), 3, "belongs to an Ascend profile", "give the folder")
+
+    def test_a_file_that_belongs_to_a_recording_of_msmemscope(self):
+        config = self.write("config.json", '{"SelectedStepList": {}, "analysisType": 15}')
+        calls = self.write("python_trace_1_2.csv", "FuncInfo,StartTime(ns),EndTime(ns),Thread Id,Process Id\n")
+        for path in config, calls:
+            self.refused(path, 3, "belongs to a recording of msmemscope")
+        self.refused(self.write("memory_compare_2.csv", ",,,Base,Compare\nEvent,Name,Device Id,a,b,c\n"), 3,
+                     "leaktide diff")
+
+    def test_what_has_nothing_to_do_with_ascend_is_not_said_to_have(self):
+        self.write("some/main.py", "print(1)\n")
+        self.write("some/table.csv", "a,b\n1,2\n")
+        for path in self.folder / "some", self.folder / "some/table.csv", self.folder / "some/main.py":
+            self.assertIn(NO_KIND, ask("report", path)[2])
+
+
+class Lists(Folder):
+    def test_the_rest_of_a_list_is_read(self):
+        for name, text in Parts.FILES.items():
+            self.write(name, text)
+        self.write("operator_memory.csv", ROWS)
+        code, out, _ = ask("info", *sorted(self.folder.iterdir()))
+        self.assertEqual(code, 0, out)
+        self.assertIn("%d files that belong to a recording" % len(Parts.FILES), " ".join(out.split()))
+
+    def test_what_should_have_been_read_is_missing(self):
+        memory, text = self.write("operator_memory.csv", ROWS), self.write("notes.txt", "hello\n")
+        for files in (memory, text), (text, memory):
+            code, out, _ = ask("report", *files)
+            self.assertEqual(code, 3, out)
+            self.assertIn("INCOMPLETE", out.splitlines()[0])
+            self.assertIn(NO_KIND, " ".join(out.split()))
+            self.assertIn("aten::add", out)
+
+    def test_a_list_of_nothing_says_the_first(self):
+        files = self.write("communication.json"), self.write("notes.txt", "hello\n")
+        code, _, said = ask("report", *files)
+        self.assertEqual(code, 3)
+        self.assertIn("belongs to an Ascend profile", " ".join(said.split()))
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])
