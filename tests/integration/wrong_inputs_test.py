@@ -122,6 +122,15 @@ class Parts(Folder):
             self.assertIn(NO_KIND, ask("report", path)[2])
 
 
+class Cut(Folder):
+    def test_nobody_knows_how_much_a_cut_file_lacks(self):
+        path = self.write("operator_memory.csv", ROWS[:-12])
+        code, out, _ = ask("report", path)
+        self.assertEqual(code, 3)
+        self.assertRegex(" ".join(out.split()), "^INCOMPLETE: operator_memory.csv ends within a row, in line 3: "
+                                                "it was cut, and nobody knows how much is missing")
+
+
 class Lists(Folder):
     def test_the_rest_of_a_list_is_read(self):
         for name, text in Parts.FILES.items():
