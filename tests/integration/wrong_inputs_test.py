@@ -12,6 +12,8 @@ import sys
 import tempfile
 import unittest
 
+import report_tables
+
 LEAKTIDE, DATA = sys.argv[1], pathlib.Path(sys.argv[2])
 HEADER = ("Name,Size(KB),Allocation Time(us),Release Time(us),Duration(us),Allocation Total Allocated(MB),"
           "Allocation Total Reserved(MB),Release Total Allocated(MB),Release Total Reserved(MB),Device Type\n")
@@ -120,6 +122,45 @@ class Parts(Folder):
         self.write("some/table.csv", "a,b\n1,2\n")
         for path in self.folder / "some", self.folder / "some/table.csv", self.folder / "some/main.py":
             self.assertIn(NO_KIND, ask("report", path)[2])
+
+
+class Runs(Folder):
+    def rank(self, name, seconds, rank=0):
+        self.write(name + "/profiler_info_%d.json" % rank)
+        rows = ("aten::mm,1024,%d000005.0,%d000006.0,1,1,8,0,8,NPU:0\n" % (seconds, seconds))
+        self.write(name + "/ASCEND_PROFILER_OUTPUT/operator_memory.csv", HEADER + rows)
+
+    def names(self, path):
+        code, out, said = ask("info", "--format=json", path)
+        self.assertEqual(code, 0, said)
+        return [row["source"] for row in report_tables.load(out)["tables"]["processes"]]
+
+    def test_several_runs_are_not_one(self):
+        for name, seconds in ("a", 1764700000), ("b", 1764700000 + 86400 * 2), ("c", 1764700000 + 86400 * 322):
+            for rank in 0, 1:
+                self.rank("%s/host_%d_20251202_ascend_pt" % (name, seconds % 9999 + rank), seconds + rank, rank)
+        self.refused(self.folder, 2, "3 runs, 322 days apart. Name one", str(self.folder / "c"))
+        self.assertEqual(len(self.names(self.folder / "a")), 2)
+
+    def test_a_rank_that_runs_again_is_another_run(self):
+        for pid, seconds in (4711, 1764700000), (4999, 1764700600):
+            self.rank("host_%d_20251202_ascend_pt" % pid, seconds)
+        self.refused(self.folder, 2, "2 runs, 10 minutes apart")
+
+    def test_a_process_may_record_again_and_a_rank_may_be_late(self):
+        self.rank("host_4711_20251202000000_ascend_pt", 1764700000)
+        self.rank("host_4711_20251202000001_ascend_pt", 1764700000 + 86400)
+        self.rank("host_4712_20251202000002_ascend_pt", 1764700900, 1)
+        self.assertEqual(len(self.names(self.folder)), 3)
+
+    def test_a_process_is_called_after_its_rank(self):
+        name = "host_4711_20251202_ascend_pt"
+        self.rank(name, 1764700000)
+        output = self.folder / name / "ASCEND_PROFILER_OUTPUT"
+        for path in self.folder / name, output, output / "operator_memory.csv":
+            self.assertEqual(self.names(path), [name])
+        shutil.copy(output / "operator_memory.csv", self.folder / "mine.csv")
+        self.assertEqual(self.names(self.folder / "mine.csv"), ["mine.csv"])
 
 
 class Cut(Folder):

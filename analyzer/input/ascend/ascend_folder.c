@@ -120,6 +120,15 @@ static char *root_of(const char *folder)
     return asprintf(&root, "%s/..", folder) < 0 ? NULL : root;
 }
 
+/* Without the path, if that ends in a part which is no name: as in the file system. */
+static char *name_of(const char *path)
+{
+    const char *part = path_base(path);
+    char *whole = strcmp(part, ".") == 0 || strcmp(part, "..") == 0 ? realpath(path, NULL) : NULL;
+
+    return whole ? whole : strdup(path);
+}
+
 static struct ascend_found *found_add(struct ascend_search *search, const char *folder,
                                       int32_t rank)
 {
@@ -129,8 +138,10 @@ static struct ascend_found *found_add(struct ascend_search *search, const char *
         return NULL;
     found = &search->ranks[search->count];
     *found = (struct ascend_found){.folder = strdup(folder), .root = root_of(folder), .rank = rank};
+    if (found->root)
+        found->name = name_of(found->root);
     search->count++;
-    return found->folder && found->root ? found : NULL;
+    return found->folder && found->name ? found : NULL;
 }
 
 /* The entry of this folder that the file belongs to. A database's number is the rank of all. */
@@ -296,6 +307,19 @@ enum mt_result ascend_search(const char *path, struct ascend_search *search, str
     return mt_error_set(error, MT_NO_MEMORY, "%s: no memory to search it", path);
 }
 
+/* A file alone in any folder is called by its own name: that of the folder says nothing of it. */
+static bool name_file(struct ascend_found *found, const char *path)
+{
+    const char *part = path_base(found->name);
+
+    if (strstr(part, "_ascend_") || strncmp(part, "rank", 4) == 0 ||
+        strcmp(found->root, found->folder) != 0)
+        return true;
+    free(found->name);
+    found->name = strdup(path);
+    return found->name != NULL;
+}
+
 enum mt_result ascend_search_file(const char *path, enum ascend_file kind,
                                   struct ascend_search *search, struct mt_error *error)
 {
@@ -311,7 +335,7 @@ enum mt_result ascend_search_file(const char *path, enum ascend_file kind,
     if (!parse_name(name, &parsed))
         parsed.rank = -1;
     found = folder ? found_add(search, folder, parsed.rank) : NULL;
-    is_ok = found && list_add(&found->files[kind], path);
+    is_ok = found && name_file(found, path) && list_add(&found->files[kind], path);
     free(folder);
     if (is_ok)
         return MT_OK;
@@ -326,6 +350,7 @@ void ascend_search_release(struct ascend_search *search)
             list_clear(&search->ranks[i].files[kind]);
         free(search->ranks[i].folder);
         free(search->ranks[i].root);
+        free(search->ranks[i].name);
     }
     free(search->ranks);
     *search = (struct ascend_search){0};

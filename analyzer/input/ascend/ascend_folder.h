@@ -42,6 +42,7 @@ struct ascend_file_list {
 struct ascend_found {
     char *folder; /* of the files */
     char *root;   /* of the rank: where profiler_info is */
+    char *name;   /* what people call it: the root, or a file that is alone */
     int32_t rank; /* from file names; -1: not known */
     struct ascend_file_list files[ASCEND_FILE_KINDS];
     size_t older_count; /* files left out because newer ones are there */

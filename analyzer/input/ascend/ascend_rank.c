@@ -297,7 +297,7 @@ static void describe(struct ascend_rank_files *rank, const struct ascend_found *
     rank->process = (struct model_process){
         .is_window = true,
         .process_id = process_id_of(found->root),
-        .source = model_text(model, found->folder, strlen(found->folder)),
+        .source = model_text(model, found->name, strlen(found->name)),
         .options = model_text(model, info.software, strlen(info.software)),
         .rank = info.rank >= 0 ? info.rank : found->rank,
         .is_complete = true,

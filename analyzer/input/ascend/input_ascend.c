@@ -16,6 +16,7 @@
 #include "ascend_explain.h"
 #include "ascend_rank.h"
 #include "ascend_replay.h"
+#include "ascend_runs.h"
 #include "input_kinds.h"
 
 struct ascend_run {
@@ -170,6 +171,26 @@ static enum mt_result check_ranks(struct ascend_run *run, const char *path, stru
     return MT_OK;
 }
 
+/* Plans have no times. */
+static enum mt_result check_runs(const struct ascend_run *run, const char *path,
+                                 struct mt_error *error)
+{
+    struct ascend_rank_files **timed =
+        malloc((run->rank_count + 1) * sizeof(struct ascend_rank_files *));
+    enum mt_result result;
+    size_t count = 0;
+
+    if (!timed)
+        return mt_error_set(error, MT_NO_MEMORY, "no memory for %zu ranks", run->rank_count);
+    for (size_t i = 0; i < run->rank_count; i++)
+        if (!run->ranks[i].is_plan && run->ranks[i].stream_count &&
+            run->ranks[i].first_ns != UINT64_MAX)
+            timed[count++] = &run->ranks[i];
+    result = ascend_runs_check(run->model, timed, count, path, error);
+    free(timed);
+    return result;
+}
+
 static enum mt_result open_ranks(struct ascend_run *run, struct mt_error *error)
 {
     static const enum ascend_file plans[] = {ASCEND_STATIC_OP_MEM, ASCEND_MEMORY_BLOCK};
@@ -209,6 +230,8 @@ static enum mt_result ascend_open(const char *path, struct model *model, void **
         result = open_ranks(run, error);
     if (result == MT_OK)
         result = check_ranks(run, path, error);
+    if (result == MT_OK)
+        result = check_runs(run, path, error);
     if (result == MT_OK)
         result = add_processes(run, error);
     if (result != MT_OK) {

@@ -587,7 +587,7 @@ static void find_host(struct memscope_rows *rows, struct memscope_record *record
     struct range_set *host = &rows->host_blocks;
     enum mt_place_kind place = model_place_at(rows->model, record->place).kind;
 
-    if (record->pool != pool_known(rows, POOL_HAL))
+    if (record->pool + 1u != rows->pools[POOL_HAL])
         return;
     if (record->kind == EVENT_ALLOC && place == MT_KIND_HOST) {
         record->pool = pool_known(rows, POOL_HAL_HOST);
