@@ -28,6 +28,7 @@ static const struct input_kind *const kinds[] = {
     &input_heaptrack,
     &input_jemalloc,
     &input_ascend,
+    &input_snapshot_folder,
 };
 // clang-format on
 

@@ -5,6 +5,7 @@ Run as wrong_inputs_test.py LEAKTIDE FOLDER-OF-REFERENCE-RECORDINGS.
 
 import os
 import pathlib
+import pickle
 import shutil
 import sqlite3
 import subprocess
@@ -13,6 +14,9 @@ import tempfile
 import unittest
 
 import report_tables
+
+sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / "cli"))
+import recordings  # noqa: E402
 
 LEAKTIDE, DATA = sys.argv[1], pathlib.Path(sys.argv[2])
 HEADER = ("Name,Size(KB),Allocation Time(us),Release Time(us),Duration(us),Allocation Total Allocated(MB),"
@@ -161,6 +165,70 @@ class Runs(Folder):
             self.assertEqual(self.names(path), [name])
         shutil.copy(output / "operator_memory.csv", self.folder / "mine.csv")
         self.assertEqual(self.names(self.folder / "mine.csv"), ["mine.csv"])
+
+
+class Snapshots(Folder):
+    def snapshot(self, name, mib):
+        made = recordings.Snapshot()
+        made.segment(0, recordings.MIB * 64, recordings.MIB * 64)
+        made.alloc(0, recordings.MIB * 64, mib * recordings.MIB, [recordings.frame("step", "train.py", 3)])
+        made.write(self.folder / name)
+
+    def test_a_folder_of_snapshots_is_one_of_ranks(self):
+        for rank in 10, 2:
+            self.snapshot("rank%d_memory_snapshot.pickle" % rank, rank)
+        self.write("notes.txt", "hello")
+        with open(self.folder / "other.pickle", "wb") as file:
+            pickle.dump({"weights": [1, 2]}, file)
+        code, out, said = ask("info", "--format=json", self.folder)
+        self.assertEqual(code, 0, said)
+        rows = report_tables.load(out)["tables"]["processes"]
+        self.assertEqual([(row["rank"], row["source"]) for row in rows],
+                         [(rank, "rank%d_memory_snapshot.pickle" % rank) for rank in (2, 10)])
+
+    def test_two_moments_of_a_rank_are_not_two_ranks(self):
+        for step in 10, 20:
+            self.snapshot("rank0_step%d.pickle" % step, 1)
+        self.refused(self.folder, 2, "several snapshots of rank 0", "rank0_step10.pickle and rank0_step20.pickle")
+
+    def test_what_is_cut_in_it_is_named(self):
+        self.snapshot("rank0.pickle", 1)
+        self.snapshot("rank1.pickle", 1)
+        path = self.folder / "rank1.pickle"
+        path.write_bytes(path.read_bytes()[:-40])
+        self.refused(self.folder, 3, "rank1.pickle")
+        code, out, _ = ask("info", "--partial", self.folder)
+        self.assertEqual(code, 3)
+        self.assertIn("INCOMPLETE", out)
+
+
+class Names(Folder):
+    def peaks(self, path):
+        code, out, said = ask("info", "--format=json", path)
+        self.assertEqual(code, 0, said)
+        return [row["peak_bytes"] for row in report_tables.load(out)["tables"]["totals"]]
+
+    def test_csv_files_are_known_by_their_headers(self):
+        for name in "operator_memory (1).csv", "rank0_operator_memory.csv", "operator_memory-1.csv", \
+                    "OPERATOR_MEMORY.CSV", "mine.csv":
+            with self.subTest(name=name):
+                path = self.write("%d/%s" % (len(name), name), ROWS)
+                self.assertEqual(self.peaks(path.parent), [2 << 20])
+
+    def test_what_belongs_together_has_the_same_rest_of_the_name(self):
+        record = "Component,Timestamp(us),Total Allocated(MB),Total Reserved(MB),Device Type\nPTA,5.0,4,8,NPU:0\n"
+        for rank in 0, 1:
+            self.write("rank%d_operator_memory.csv" % rank, ROWS)
+            self.write("rank%d_memory_record.csv" % rank, record)
+        code, out, said = ask("info", "--format=json", self.folder)
+        self.assertEqual(code, 0, said)
+        self.assertEqual([row["rank"] for row in report_tables.load(out)["tables"]["processes"]], [0, 1])
+
+    def test_a_copy_beside_the_usual_name_is_not_counted_twice(self):
+        self.write("operator_memory.csv", ROWS)
+        self.write("operator_memory (1).csv", ROWS)
+        self.assertEqual(self.peaks(self.folder), [2 << 20])
+        self.assertIn("they may be copies", " ".join(ask("info", self.folder)[1].split()))
 
 
 class Cut(Folder):
