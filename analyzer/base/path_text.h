@@ -12,7 +12,7 @@
 /* What is after the last slash; borrowed of the path. */
 const char *path_base(const char *path);
 
-/* The number behind the last word "rank", as in rank3, rank_3 or rank-3; -1: there is none. */
+/* The number after the last word "rank", as in rank3, rank_3 or rank-3; -1: there is none. */
 int32_t path_rank(const char *path);
 
 /* Takes out "./", "//" and "folder/..": debug data has paths as the compiler was called with. */

@@ -202,6 +202,64 @@ class Snapshots(Folder):
         self.assertIn("INCOMPLETE", out)
 
 
+class States(Folder):
+    def state(self, events):
+        made = recordings.Snapshot()
+        made.segment(0, recordings.MIB * 64, recordings.MIB * 64)
+        for index in range(3):
+            made.alloc(0, (64 + index) * recordings.MIB, recordings.MIB, [recordings.frame("step", "train.py", 3)])
+        made.free(0, 64 * recordings.MIB, recordings.MIB)
+        made.write(self.folder / "rank0.pickle")
+        with open(self.folder / "rank0.pickle", "rb") as file:
+            whole = pickle.load(file)
+        whole["device_traces"] = [trace[-events:] for trace in whole["device_traces"]]
+        with open(self.folder / "rank0.pickle", "wb") as file:
+            pickle.dump(whole, file)
+        return ask("report", self.folder / "rank0.pickle")[1]
+
+    def test_one_event_is_no_history(self):
+        for events in 1, 2:  # a release is two
+            first = self.state(events).splitlines()[0]
+            self.assertIn("A STATE without history", first)
+            self.assertIn("2.00 MiB in 2 blocks", first)
+        self.assertNotIn("A STATE", self.state(3))
+
+    @needs("pytorch/torch2.0_flexgen_state.pickle")
+    def test_a_state_of_others(self):
+        _, out, _ = ask("report", DATA / "pytorch/torch2.0_flexgen_state.pickle")
+        self.assertIn("A STATE without history", out)
+        self.assertNotIn("Mark steps", out)
+
+
+class Lone(Folder):
+    """operator_memory.csv without memory_record.csv."""
+
+    def told(self, rows, header=HEADER):
+        code, out, said = ask("report", "--format=json", self.write("operator_memory.csv", header + rows))
+        self.assertIn(code, (0, 3), said)
+        return report_tables.load(out)
+
+    def test_it_lasts_until_its_last_release(self):
+        report = self.told("aten::mm,1024,5.0,105.0,100,1,8,0,8,NPU:0\naten::mm,1024,6.0,7.0,1,2,8,1,8,NPU:0\n")
+        self.assertEqual(report["facts"]["recorded_ns"], 100000)
+
+    def test_counters_beside_releases_count(self):
+        report = self.told("aten::mm,1024,5.0,15.0,10,1,8,6,8,NPU:0\naten::mm,1024,6.0,7.0,1,2,8,1,8,NPU:0\n")
+        self.assertEqual(max(row["highest_bytes"] for row in report["tables"]["samples"]
+                             if row["counter"] == "PTA allocated"), 6 << 20)
+
+    def test_without_durations_a_release_that_has_a_time_is_one(self):
+        header = HEADER.replace("Duration(us),", "")
+        report = self.told("cann::Conv,1024,5.0,7.0,1,8,0,0,NPU:0\ncann::Conv,1024,8.0,8.0,1,8,0,0,NPU:0\n", header)
+        self.assertEqual(report["tables"]["totals"][0]["alive_bytes"], 1 << 20)
+
+    @needs("found-3/ascend")
+    def test_a_file_of_others(self):
+        _, out, _ = ask("report", DATA / "found-3/ascend/operator_memory_rank1_trimmed.csv")
+        self.assertIn("PEAK: 3.39 GiB of pta device 1 as the pool counts", out)
+        self.assertRegex(out, "Recorded +167 ms")
+
+
 class Names(Folder):
     def peaks(self, path):
         code, out, said = ask("info", "--format=json", path)

@@ -87,7 +87,7 @@ static const struct rank_case {
     {"", -1},
 };
 
-static void a_rank_is_the_number_behind_its_word(void **state)
+static void a_rank_is_the_number_after_its_word(void **state)
 {
     (void)state;
     for (size_t i = 0; i < sizeof(ranks) / sizeof(ranks[0]); i++)
@@ -96,7 +96,7 @@ static void a_rank_is_the_number_behind_its_word(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(a_rank_is_the_number_behind_its_word),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(a_rank_is_the_number_after_its_word),
                                        cmocka_unit_test(paths_lose_their_detours),
                                        cmocka_unit_test(a_file_is_found_from_a_folder)};
 

@@ -261,6 +261,25 @@ static uint64_t process_id_of(const char *root)
     return *end ? 0 : process_id;
 }
 
+/* rank2_start5_stop9, rank-2_20250109144402123_ascend_ms, rank_2: the last such folder's number;
+ * -1 where there is none. */
+static int32_t rank_of_path(const char *path)
+{
+    int32_t rank = -1;
+
+    for (const char *part = path; part; part = strchr(part, '/')) {
+        const char *number;
+
+        part += *part == '/';
+        if (strncmp(part, "rank", 4) != 0)
+            continue;
+        number = part + 4 + (part[4] == '_' || part[4] == '-');
+        if (*number >= '0' && *number <= '9' && strtoul(number, NULL, 10) <= INT32_MAX)
+            rank = (int32_t)strtoul(number, NULL, 10);
+    }
+    return rank;
+}
+
 static void describe(struct ascend_rank_files *rank, const struct ascend_found *found)
 {
     struct model *model = rank->facts.model;
@@ -273,7 +292,7 @@ static void describe(struct ascend_rank_files *rank, const struct ascend_found *
         ascend_info_read(model, found->folder, &inner);
         info.rank = inner.rank;
     }
-    rank->last_rank = info.metadata_rank >= 0 ? info.metadata_rank : path_rank(found->root);
+    rank->last_rank = info.metadata_rank >= 0 ? info.metadata_rank : rank_of_path(found->root);
     rank->facts.is_mindspore = info.is_mindspore || strstr(found->root, "_ascend_ms");
     rank->process = (struct model_process){
         .is_window = true,

@@ -252,6 +252,7 @@ static enum mt_result ascend_next(void *state, struct event *batch, size_t capac
     *count = 0;
     while (capacity && !*count) {
         struct ascend_rank_files *rank = &run->ranks[run->next_rank];
+        struct model_process *process;
         enum mt_result result;
 
         if (run->next_rank == run->rank_count)
@@ -263,7 +264,10 @@ static enum mt_result ascend_next(void *state, struct event *batch, size_t capac
         result = ascend_replay_next(&run->replay, batch, capacity, count, error);
         if (result != MT_OK)
             return result;
-        model_process_fill(run->model, run->processes[run->next_rank])->event_count += *count;
+        process = model_process_fill(run->model, run->processes[run->next_rank]);
+        process->event_count += *count;
+        if (*count && batch[*count - 1].time_ns > process->end_ns)
+            process->end_ns = batch[*count - 1].time_ns; /* a release after the last row */
         if (!*count) {
             ascend_replay_release(&run->replay);
             ascend_rank_close(rank);
