@@ -24,7 +24,7 @@ struct replay_device {
     uint64_t reserved_bytes; /* now */
     uint64_t newest_ns;      /* times do not go back */
     struct snapshot_baseline baseline;
-    size_t next_old, next_segment; /* of the baseline, that are still to come */
+    size_t next_old, next_segment, next_waiting; /* of the baseline, that are still to come */
     bool is_begun;
 };
 
@@ -443,6 +443,16 @@ static bool next_of_baseline(struct snapshot_replay *replay, struct event *event
             event->value = block->size_bytes;
             event->site = block->site;
             event->detail = stream_text(replay, block->stream);
+            return true;
+        }
+        while (device->next_waiting < device->baseline.old_blocks.count) {
+            block = table_at(&device->baseline.old_blocks, device->next_waiting++);
+            if (!block->is_waiting)
+                continue;
+            *event = event_of(replay, device, EVENT_FREE_WAITS, 0);
+            event->flags |= EVENT_IS_OLDER;
+            event->address = block->address;
+            event->value = block->size_bytes;
             return true;
         }
         replay->baseline_device++;
