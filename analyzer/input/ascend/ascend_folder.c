@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 
 #include "ascend_classify.h"
+#include "leaktide/invariant.h"
 #include "list.h"
 #include "path_text.h"
 
@@ -97,6 +98,7 @@ bool ascend_is_named(const char *name, const char *stem, const char *end)
     struct file_name ignored = {0};
     size_t length = strlen(stem);
 
+    MT_ASSERT(*end == '.');
     return strncmp(name, stem, length) == 0 && parse_rest(name + length, end, &ignored);
 }
 

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "leaktide/invariant.h"
 #include "sentence.h"
 
 static const uint64_t second_ns = 1000000000, soon_ns = UINT64_C(3600) * 1000000000;
@@ -38,6 +39,7 @@ static bool goes_on(struct ascend_rank_files *const *ranks, size_t count, uint64
     const struct ascend_rank_files *next = ranks[count - 1];
     bool is_soon = next->first_ns <= end_ns || next->first_ns - end_ns <= soon_ns;
 
+    MT_ASSERT(count > 1);
     if (next->first_ns <= end_ns)
         return true;
     for (size_t i = 0; i + 1 < count; i++) {
@@ -68,6 +70,10 @@ enum mt_result ascend_runs_check(const struct model *model, struct ascend_rank_f
     uint64_t end_ns = count ? ranks[0]->last_ns : 0;
     char span[64];
 
+    for (size_t i = 0; i < count; i++) {
+        MT_ASSERT(!ranks[i]->is_plan); /* numbers of nodes are no times */
+        MT_ASSERT(ranks[i]->first_ns != UINT64_MAX);
+    }
     if (count)
         qsort(ranks, count, sizeof(struct ascend_rank_files *), compare_beginnings);
     for (size_t i = 0; i < count; i++) {
