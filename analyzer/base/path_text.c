@@ -5,6 +5,7 @@
 #include "path_text.h"
 
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "leaktide/invariant.h"
@@ -45,6 +46,26 @@ const char *path_base(const char *path)
     const char *slash = strrchr(path, '/');
 
     return slash ? slash + 1 : path;
+}
+
+static bool is_letter(char character)
+{
+    return ((unsigned char)(character | 32) - (unsigned)'a') < 26;
+}
+
+int32_t path_rank(const char *path)
+{
+    int32_t rank = -1;
+
+    for (const char *at = path; (at = strstr(at, "rank")); at += 4) {
+        const char *number = at + 4 + (at[4] == '_' || at[4] == '-');
+        unsigned long value =
+            *number >= '0' && *number <= '9' ? strtoul(number, NULL, 10) : INT32_MAX + 1ul;
+
+        if (value <= INT32_MAX && (at == path || !is_letter(at[-1])))
+            rank = (int32_t)value;
+    }
+    return rank;
 }
 
 /* How much of both is the same folders, with the slash after them. */

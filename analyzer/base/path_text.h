@@ -5,10 +5,15 @@
 #ifndef LEAKTIDE_BASE_PATH_TEXT_H
 #define LEAKTIDE_BASE_PATH_TEXT_H
 
+#include <stdint.h>
+
 #include "text_builder.h"
 
 /* What is after the last slash; borrowed of the path. */
 const char *path_base(const char *path);
+
+/* The number after the last word "rank", as in rank3, rank_3 or rank-3; -1: there is none. */
+int32_t path_rank(const char *path);
 
 /* Takes out "./", "//" and "folder/..": debug data has paths as the compiler was called with. */
 void path_shorten(char *path);

@@ -567,6 +567,9 @@ static bool is_plan_process(const struct ascend_export *export)
     return false;
 }
 
+/* Where a recording begins that does not tell the time of day. */
+static const uint64_t first_ns = 1000000000;
+
 static void process_begin(struct ascend_export *export, uint16_t index)
 {
     const struct model_process *process = model_process_at(export->request->model, index);
@@ -577,6 +580,8 @@ static void process_begin(struct ascend_export *export, uint16_t index)
     export->is_mindspore = has_mindspore_pool(export);
     export->blocks_are_rows = process->blocks_are_rows;
     export->base_ns = export_realtime_base(process);
+    if (!export->base_ns)
+        export->base_ns = first_ns; /* a release at 0 is none to readers */
     export->component_count = export->waiting_count = 0;
     export->record_of = NULL;
     export->has_open_step = export->has_sum_rows = false;

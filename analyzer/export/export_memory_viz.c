@@ -252,6 +252,8 @@ static void put_free_waits(struct viz *viz, const struct event *event)
     if (live_set_find(&viz->waiting, live_hash(event->address), event->address).bucket)
         return;
     viz->has_failed |= !live_set_put(&viz->waiting, live_hash(event->address), &block);
+    if (event->flags & EVENT_IS_OLDER) /* as the block: among those of the segments only */
+        return;
     viz->stream = stream_at(viz, event->address);
     put_plain_action(viz, "free_requested", event->address, event->value, event->time_ns);
 }
@@ -404,12 +406,15 @@ static size_t put_blocks(struct viz *viz, struct range segment, size_t first)
     return i;
 }
 
-static uint64_t allocated_bytes(const struct viz_blocks *left, struct range segment, size_t first)
+/* What blocks that wait hold is active, and allocated no more. */
+static uint64_t bytes_in(const struct viz_blocks *left, struct range segment, size_t first,
+                         bool with_waiting)
 {
     uint64_t bytes = 0;
 
     for (size_t i = first; i < left->count && left->rows[i].address < segment.to; i++)
-        bytes += left->rows[i].size_bytes;
+        if (with_waiting || !left->rows[i].is_waiting)
+            bytes += left->rows[i].size_bytes;
     return bytes;
 }
 
@@ -422,7 +427,8 @@ static uint64_t stream_of(const struct viz_blocks *left, struct range segment, s
 
 static size_t put_segment(struct viz *viz, struct range segment, size_t first)
 {
-    uint64_t bytes = allocated_bytes(&viz->left[viz->ledger], segment, first);
+    const struct viz_blocks *left = &viz->left[viz->ledger];
+    uint64_t bytes = bytes_in(left, segment, first, true);
     const struct {
         const char *key;
         uint64_t number;
@@ -430,10 +436,10 @@ static size_t put_segment(struct viz *viz, struct range segment, size_t first)
         {key_device, viz->ledger},
         {key_address, segment.from},
         {key_total_size, segment.to - segment.from},
-        {key_allocated_size, bytes},
+        {key_allocated_size, bytes_in(left, segment, first, false)},
         {key_active_size, bytes},
         {key_requested_size, bytes},
-        {key_stream, stream_of(&viz->left[viz->ledger], segment, first)},
+        {key_stream, stream_of(left, segment, first)},
     };
     size_t next;
 

@@ -12,6 +12,8 @@ enum { granule_bytes = 2 << 20, shift_least = 9, shift_most = 32 };
 struct finding_ledger {
     struct viz_ledger result;
     struct range_set touched; /* by blocks */
+    struct range_set wide;    /* what was ever told, with the blocks beside it */
+    bool has_told;
     bool blocks_are_rows;
     uint64_t largest_bytes, last_index;
 };
@@ -38,12 +40,28 @@ static struct range range_of(uint64_t address, uint64_t size_bytes)
 /* --- reading ------------------------------------------------------------------------------- */
 
 /* What is in no segment cannot be drawn in one. */
-static void check_inside(struct viz_ledger *ledger, uint64_t address)
+static bool check_inside(struct viz_ledger *ledger, uint64_t address)
 {
     size_t row = range_set_find(&ledger->segments, address);
+    bool is_inside = row < ledger->segments.count && ledger->segments.rows[row].from <= address;
 
-    if (row == ledger->segments.count || ledger->segments.rows[row].from > address)
-        ledger->is_told = false;
+    ledger->is_told &= is_inside;
+    return is_inside;
+}
+
+/* One stretch with those that it overlaps. */
+static bool widen(struct range_set *wide, struct range range)
+{
+    size_t row = range_set_find(wide, range.from);
+
+    if (range.from >= range.to)
+        return true;
+    if (row < wide->count && wide->rows[row].from < range.from)
+        range.from = wide->rows[row].from;
+    row = range_set_find(wide, range.to - 1);
+    if (row < wide->count && wide->rows[row].from < range.to && wide->rows[row].to > range.to)
+        range.to = wide->rows[row].to;
+    return range_set_add(wide, range);
 }
 
 /* One stretch with its neighbours. */
@@ -74,10 +92,15 @@ static bool on_born(void *context, const struct life *life)
     if (life->size_bytes > ledger->largest_bytes)
         ledger->largest_bytes = life->size_bytes;
     ledger->last_index = life->index;
-    check_inside(&ledger->result, life->address);
-    if (!ledger->blocks_are_rows)
-        finding->has_failed |=
-            !touch(&ledger->touched, range_of(life->address, life->size_bytes + !life->size_bytes));
+    if (!ledger->blocks_are_rows) {
+        struct range block = range_of(life->address, life->size_bytes + !life->size_bytes);
+
+        finding->has_failed |= !touch(&ledger->touched, block);
+        if (!check_inside(&ledger->result, life->address))
+            finding->has_failed |= !widen(&ledger->wide, block);
+    } else {
+        check_inside(&ledger->result, life->address);
+    }
     return !finding->has_failed;
 }
 
@@ -100,10 +123,13 @@ static bool on_event(void *context, const struct event *event)
         return true;
     ledger = &finding->ledgers[index].result;
     ledger->is_mapped |= (event->flags & EVENT_IS_MAPPED) != 0;
-    if (event->kind == EVENT_SEGMENT)
-        finding->has_failed |= !range_set_add(&ledger->segments, range);
-    else
+    if (event->kind == EVENT_SEGMENT) {
+        finding->ledgers[index].has_told = true;
+        finding->has_failed |= !range_set_add(&ledger->segments, range) ||
+                               !widen(&finding->ledgers[index].wide, range);
+    } else {
         finding->has_failed |= !range_set_remove(&ledger->segments, range);
+    }
     return !finding->has_failed;
 }
 
@@ -129,6 +155,11 @@ static bool make_up(struct finding_ledger *ledger)
     struct viz_ledger *result = &ledger->result;
 
     range_set_release(&result->segments);
+    if (ledger->has_told && !ledger->blocks_are_rows) { /* they do not hold all blocks */
+        result->segments = ledger->wide;
+        range_set_init(&ledger->wide);
+        return true;
+    }
     result->is_mapped = true;
     if (!ledger->blocks_are_rows) {
         result->segments = ledger->touched;
@@ -183,6 +214,7 @@ static struct viz_ledger *finish(struct finding_ledger *ledgers, size_t count)
         if (ledgers[i].result.is_mapped)
             join_neighbours(&ledgers[i].result.segments);
         range_set_release(&ledgers[i].touched);
+        range_set_release(&ledgers[i].wide);
         if (results)
             results[i] = ledgers[i].result;
         else

@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "ascend_explain.h"
 #include "byte_stream.h"
 #include "database.h"
 #include "input_kinds.h"
@@ -27,6 +28,7 @@ static const struct input_kind *const kinds[] = {
     &input_heaptrack,
     &input_jemalloc,
     &input_ascend,
+    &input_snapshot_folder,
 };
 // clang-format on
 
@@ -66,22 +68,20 @@ static enum mt_result check_packed(const char *path, struct mt_error *error)
 /* The path is there, but no kind knows it. */
 static enum mt_result refuse(const char *path, bool is_folder, struct mt_error *error)
 {
+    enum mt_result result = MT_OK;
+
     if (access(path, is_folder ? R_OK | X_OK : R_OK) != 0)
         return mt_error_set(error, MT_IO, "%s: %s", path, strerror(errno));
     if (is_folder && is_empty_folder(path))
         return mt_error_set(error, MT_NO_DATA, "%s: the folder is empty", path);
-    if (database_recognises(path)) {
-        enum mt_result result = database_check(path, error);
-
-        if (result != MT_OK)
-            return result;
-    }
-    if (!is_folder) {
-        enum mt_result result = check_packed(path, error);
-
-        if (result != MT_OK)
-            return result;
-    }
+    if (database_recognises(path))
+        result = database_check(path, error);
+    if (result == MT_OK && !is_folder)
+        result = check_packed(path, error);
+    if (result == MT_OK)
+        result = ascend_explain(path, error);
+    if (result != MT_OK)
+        return result;
     return mt_error_set(error, MT_UNSUPPORTED, "%s: no kind of recording that leaktide knows",
                         path);
 }
@@ -94,13 +94,18 @@ static enum mt_result find_kind(const char *path, const struct input_kind **kind
     if (stat(path, &status) != 0)
         return mt_error_set(error, errno == ENOENT || errno == ENOTDIR ? MT_NOT_FOUND : MT_IO,
                             "%s: %s", path, strerror(errno));
-    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]) && !input_is_part(path); i++) {
         if (kinds[i]->recognises(path)) {
             *kind = kinds[i];
             return MT_OK;
         }
     }
     return refuse(path, S_ISDIR(status.st_mode), error);
+}
+
+bool input_is_part(const char *path)
+{
+    return ascend_is_part(path);
 }
 
 enum mt_result input_open(const char *path, struct model *model, struct input **out,

@@ -8,6 +8,7 @@
 #ifndef LEAKTIDE_INPUT_H
 #define LEAKTIDE_INPUT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "error_sentence.h"
@@ -26,6 +27,8 @@ enum mt_result input_open(const char *path, struct model *model, struct input **
                           struct mt_error *error);
 enum mt_result input_next(struct input *input, struct event *batch, size_t capacity, size_t *count,
                           struct mt_error *error);
+/* Whether the file belongs to a recording of several files, and tells nothing alone. */
+bool input_is_part(const char *path);
 const struct input_kind *input_kind_of(const struct input *input);
 void input_close(struct input *input);
 

@@ -32,16 +32,38 @@ void input_list_release(struct input_list *list)
     *list = (struct input_list){.path_count = 0};
 }
 
+static void keep_damage(struct input_list *list, enum mt_result result,
+                        const struct mt_error *error)
+{
+    if (list->damage_result == MT_OK) {
+        list->damage_result = result;
+        list->damage = *error;
+    }
+}
+
+/* One of several that has nothing to read is left out, and said. */
+static enum mt_result leave_out(struct input_list *list, enum mt_result result,
+                                const struct mt_error *error)
+{
+    if (list->path_count == 1 || (result != MT_UNSUPPORTED && result != MT_NO_DATA))
+        return result;
+    keep_damage(list, result, error);
+    if (input_is_part(list->paths[list->next_path - 1]))
+        model_note(list->model, 1,
+                   "files that belong to a recording, and tell nothing of memory alone; they were "
+                   "left out");
+    else
+        model_lack(list->model, "left out: %s", error->message);
+    return MT_OK;
+}
+
 /* After the damage in an input comes the next input, if what is there is wanted. */
 static enum mt_result pass_over(struct input_list *list, enum mt_result result,
                                 struct mt_error *error)
 {
     if (!model_wants_partial(list->model) || (result != MT_CORRUPT && result != MT_IO))
         return result;
-    if (list->damage_result == MT_OK) {
-        list->damage_result = result;
-        list->damage = *error;
-    }
+    keep_damage(list, result, error);
     model_note_damage(list->model, error);
     input_close(list->input);
     list->input = NULL;
@@ -55,7 +77,11 @@ static enum mt_result open_next(struct input_list *list, struct mt_error *error)
     model_begin_input(list->model, (uint32_t)list->next_path);
     result = input_open(list->paths[list->next_path++], list->model, &list->input, error);
     if (result != MT_OK)
+        result = leave_out(list, result, error);
+    if (result != MT_OK)
         return pass_over(list, result, error);
+    if (!list->input)
+        return MT_OK;
     list->source_kind = input_kind_of(list->input)->name;
     return MT_OK;
 }

@@ -22,7 +22,7 @@ struct input_list {
     size_t path_count;
     struct input *input; /* of paths[next_path - 1] */
     size_t next_path;
-    /* The first that was passed over. */
+    /* The first that was passed over, or left out. */
     enum mt_result damage_result;
     struct mt_error damage;
 };

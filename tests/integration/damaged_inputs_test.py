@@ -108,7 +108,7 @@ class Damaged(unittest.TestCase):
         path = 'ascend/tracker/rank_2/memory_block.csv'
         answer = Answer(self.copy(path, cut(path)))
         self.assertEqual(answer.status, 3)
-        self.assertRegex(' '.join(answer.damage), r'line [0-9]+: the file ends within a row')
+        self.assertRegex(' '.join(answer.damage), r'memory_block.csv ends within a row, in line [0-9]+: it was cut')
         self.assertGreater(answer.json['facts']['event_count'], 0)
 
     def test_a_header_without_its_line_end_is_damage(self):

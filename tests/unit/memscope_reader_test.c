@@ -139,7 +139,8 @@ static void rows_that_make_no_sense_are_counted(void **state)
 
     (void)state;
     assert_int_equal(reading.result, MT_OK);
-    assert_int_equal(trace_reading_note(&reading, "the first is line 5"), 2);
+    assert_int_equal(trace_reading_note(&reading, "the first is line 5"), 1);
+    assert_non_null(strstr(model_first_damage(reading.model), "ends within a row"));
     assert_true(model_is_incomplete(reading.model));
     assert_int_equal(ledger_of(tally, "pta", 0)->peak_bytes, 512 + 1024);
     tally_destroy(tally);
@@ -168,12 +169,70 @@ static void each_row_that_makes_no_sense_is_missed(void **state)
         struct trace_reading reading = trace_reading_of(path, 0);
 
         assert_int_equal(reading.result, MT_OK);
-        assert_int_equal(trace_reading_note(&reading, "the first is line 3"), 1);
+        if (i < 3)
+            assert_int_equal(trace_reading_note(&reading, "the first is line 3"), 1);
+        else
+            assert_string_equal(model_first_damage(reading.model),
+                                "dump.csv ends within a row, in line 3: it was cut, and nobody "
+                                "knows how much is missing");
         assert_true(model_is_incomplete(reading.model));
         trace_reading_release(&reading);
         free(path);
         temporary_folder_remove(folder);
     }
+}
+
+static struct trace_reading read_text(const char *text)
+{
+    char *folder = temporary_folder_create();
+    char *path = temporary_file_write(folder, "dump.csv", text, strlen(text));
+    struct trace_reading reading = trace_reading_of(path, 0);
+
+    free(path);
+    temporary_folder_remove(folder);
+    return reading;
+}
+
+#define KERNEL(number, type, ids)                                                                  \
+    number ",KERNEL_LAUNCH," type ",add,1764753084000000130," ids ",N/A,N/A,\"{streamId:1}\"\n"
+
+static void rows_that_do_not_matter_need_no_process(void **state)
+{
+    struct trace_reading reading = read_text(MEMSCOPE_HEADER MEMSCOPE_BLOCK("1") "\n" KERNEL(
+        "2", "KERNEL_EXECUTE_START", "N/A,N/A") KERNEL("3", "KERNEL_EXECUTE_END", "N/A,N/A"));
+    struct trace_reading damaged =
+        read_text(MEMSCOPE_HEADER MEMSCOPE_BLOCK("1") "\n" KERNEL("2", "KERNEL_LAUNCH", "N/A,N/A"));
+
+    (void)state;
+    assert_int_equal(reading.result, MT_OK);
+    assert_false(model_is_incomplete(reading.model));
+    assert_int_equal(trace_reading_note(&reading, "kinds that nothing is computed from"), 2);
+    assert_true(model_is_incomplete(damaged.model));
+    trace_reading_release(&reading);
+    trace_reading_release(&damaged);
+}
+
+#define HAL(number, event, device, address)                                                        \
+    number "," event ",HAL,N/A,176475308400000012" number ",1,1," device                           \
+           ",0x1000,\"{addr:" address ",size:512,MID:7}\"\n"
+
+/* A free of the driver says no device. */
+static void memory_of_the_driver_on_the_host_is_a_ledger_of_its_own(void **state)
+{
+    struct trace_reading reading =
+        read_text(MEMSCOPE_HEADER HAL("1", "MALLOC", "host", "0x1000")
+                      HAL("2", "MALLOC", "0", "0x2000") HAL("3", "MALLOC", "host", "0x3000")
+                          HAL("4", "FREE", "N/A", "0x1000") HAL("5", "FREE", "N/A", "0x2000"));
+    struct tally *tally = trace_reading_tally(&reading);
+
+    (void)state;
+    assert_int_equal(ledger_of(tally, "hal_host", -1)->peak_bytes, 1024);
+    assert_int_equal(ledger_of(tally, "hal_host", -1)->live_bytes, 512);
+    assert_int_equal(ledger_of(tally, "hal", 0)->peak_bytes, 512);
+    assert_int_equal(ledger_of(tally, "hal", 0)->live_bytes, 0);
+    assert_int_equal(tally_counts_of(tally)->unknown_frees, 0);
+    tally_destroy(tally);
+    trace_reading_release(&reading);
 }
 
 static void the_files_of_a_run_are_one_recording(void **state)
@@ -262,6 +321,17 @@ static void older_real_recording_is_read(void **state)
     trace_reading_release(&reading);
 }
 
+static void kernels_of_others_are_complete(void **state)
+{
+    struct trace_reading reading =
+        reference_recording("found-3/memscope/kernel_execute_2025-08-13.csv");
+
+    (void)state;
+    assert_int_equal(reading.result, MT_OK);
+    assert_false(model_is_incomplete(reading.model));
+    trace_reading_release(&reading);
+}
+
 #define WITH(test, text, data)                                                                     \
     {                                                                                              \
         .name = text, .test_func = test, .initial_state = (void *)(uintptr_t)(data)                \
@@ -280,6 +350,9 @@ int main(void)
         cmocka_unit_test(the_first_version_is_read),
         cmocka_unit_test(rows_that_make_no_sense_are_counted),
         cmocka_unit_test(each_row_that_makes_no_sense_is_missed),
+        cmocka_unit_test(rows_that_do_not_matter_need_no_process),
+        cmocka_unit_test(memory_of_the_driver_on_the_host_is_a_ledger_of_its_own),
+        cmocka_unit_test(kernels_of_others_are_complete),
         cmocka_unit_test(the_files_of_a_run_are_one_recording),
         cmocka_unit_test(calls_of_python_are_ranges),
         cmocka_unit_test(a_header_without_rows_is_no_data),

@@ -72,9 +72,32 @@ static void a_file_is_found_from_a_folder(void **state)
     text_release(&text);
 }
 
+static const struct rank_case {
+    const char *path;
+    int32_t rank;
+} ranks[] = {
+    {"rank0.pickle", 0},
+    {"a/rank_3/b", 3},
+    {"memory_rank-12_step5.pickle", 12},
+    {"rank1/rank2_memory.csv", 2},
+    {"frank5", -1},
+    {"ranks", -1},
+    {"rank", -1},
+    {"rank99999999999", -1},
+    {"", -1},
+};
+
+static void a_rank_is_the_number_after_its_word(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof(ranks) / sizeof(ranks[0]); i++)
+        assert_int_equal(path_rank(ranks[i].path), ranks[i].rank);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(paths_lose_their_detours),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(a_rank_is_the_number_after_its_word),
+                                       cmocka_unit_test(paths_lose_their_detours),
                                        cmocka_unit_test(a_file_is_found_from_a_folder)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);

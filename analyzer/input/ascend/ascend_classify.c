@@ -43,11 +43,15 @@ static bool begins_like_csv(const char *path)
     char bytes[look_bytes];
     int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     ssize_t got = descriptor >= 0 ? read(descriptor, bytes, sizeof(bytes)) : -1;
-    const char *line_end = got > 0 ? memchr(bytes, '\n', (size_t)got) : NULL;
-    size_t length = line_end ? (size_t)(line_end - bytes) : 0;
+    size_t blank = 0, length;
+    const char *line_end;
 
     if (descriptor >= 0)
         close(descriptor);
+    while (got > 0 && blank < (size_t)got && strchr("\r\n \t", bytes[blank]) && bytes[blank])
+        blank++;
+    line_end = got > 0 ? memchr(bytes + blank, '\n', (size_t)got - blank) : NULL;
+    length = line_end ? (size_t)(line_end - bytes) : 0;
     return length && memchr(bytes, ',', length) && !memchr(bytes, '\0', length);
 }
 

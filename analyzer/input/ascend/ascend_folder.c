@@ -12,6 +12,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "ascend_classify.h"
+#include "leaktide/invariant.h"
 #include "list.h"
 #include "path_text.h"
 
@@ -91,9 +93,18 @@ static bool parse_name(const char *name, struct file_name *out)
     return false;
 }
 
+bool ascend_is_named(const char *name, const char *stem, const char *end)
+{
+    struct file_name ignored = {0};
+    size_t length = strlen(stem);
+
+    MT_ASSERT(*end == '.');
+    return strncmp(name, stem, length) == 0 && parse_rest(name + length, end, &ignored);
+}
+
 /* --- what was found ------------------------------------------------------------------------ */
 
-static bool is_output_folder(const char *name)
+bool ascend_is_output_folder(const char *name)
 {
     return strcmp(name, "ASCEND_PROFILER_OUTPUT") == 0 ||
            strcmp(name, "mindstudio_profiler_output") == 0;
@@ -105,11 +116,20 @@ static char *root_of(const char *folder)
     const char *part = path_base(folder);
     char *root = NULL;
 
-    if (!is_output_folder(part))
+    if (!ascend_is_output_folder(part))
         return strdup(folder);
     if (part != folder)
         return strndup(folder, (size_t)(part - folder - 1));
     return asprintf(&root, "%s/..", folder) < 0 ? NULL : root;
+}
+
+/* Without the path, if that ends in a part which is no name: as in the file system. */
+static char *name_of(const char *path)
+{
+    const char *part = path_base(path);
+    char *whole = strcmp(part, ".") == 0 || strcmp(part, "..") == 0 ? realpath(path, NULL) : NULL;
+
+    return whole ? whole : strdup(path);
 }
 
 static struct ascend_found *found_add(struct ascend_search *search, const char *folder,
@@ -121,8 +141,23 @@ static struct ascend_found *found_add(struct ascend_search *search, const char *
         return NULL;
     found = &search->ranks[search->count];
     *found = (struct ascend_found){.folder = strdup(folder), .root = root_of(folder), .rank = rank};
+    if (found->root)
+        found->name = name_of(found->root);
     search->count++;
-    return found->folder && found->root ? found : NULL;
+    return found->folder && found->name ? found : NULL;
+}
+
+/* A file alone in any folder is called by its own name: that of the folder says nothing of it. */
+static bool name_file(struct ascend_found *found, const char *path)
+{
+    const char *part = path_base(found->name);
+
+    if (strstr(part, "_ascend_") || strncmp(part, "rank", 4) == 0 ||
+        strcmp(found->root, found->folder) != 0)
+        return true;
+    free(found->name);
+    found->name = strdup(path);
+    return found->name != NULL;
 }
 
 /* The entry of this folder that the file belongs to. A database's number is the rank of all. */
@@ -133,6 +168,8 @@ static struct ascend_found *found_for(struct ascend_search *search, size_t first
         struct ascend_found *found = &search->ranks[i];
         bool has_database = found->files[ASCEND_DATABASE].count > 0;
 
+        if (found->label)
+            continue;
         if (found->rank == name->rank)
             return found;
         if (name->kind == ASCEND_DATABASE && !has_database && found->rank < 0) {
@@ -186,6 +223,95 @@ static bool add_file(struct ascend_search *search, size_t first, const char *fol
     return list_add(list, path);
 }
 
+/* --- files known by their headers ---------------------------------------------------------- */
+
+/* The name without what names its kind: "rank0_|.csv", "| (1).csv". */
+static char *label_of(const char *name, enum ascend_file kind)
+{
+    char *label = strdup(name);
+
+    for (size_t i = 0; label && i < sizeof(names) / sizeof(names[0]); i++) {
+        size_t length = strlen(names[i].name);
+        char *at = names[i].kind == kind ? strcasestr(label, names[i].name) : NULL;
+
+        if (!at)
+            continue;
+        *at = '|';
+        memmove(at + 1, at + length, strlen(at + length) + 1);
+        break;
+    }
+    return label;
+}
+
+static bool ends_in_csv(const char *name)
+{
+    size_t length = strlen(name);
+
+    return length > 4 && strcasecmp(name + length - 4, ".csv") == 0;
+}
+
+/* Beside a file with the usual name, one of the same kind may be a copy. */
+static bool is_copy(struct ascend_search *search, size_t first, const char *folder,
+                    enum ascend_file kind)
+{
+    for (size_t i = first; i < search->count; i++) {
+        struct ascend_found *found = &search->ranks[i];
+
+        if (found->label || !found->files[kind].count || strcmp(found->folder, folder) != 0)
+            continue;
+        found->copy_count++;
+        return true;
+    }
+    return false;
+}
+
+static bool add_by_header(struct ascend_search *search, size_t first, const char *folder,
+                          const char *path, enum ascend_file kind)
+{
+    const char *name = path_base(path);
+    struct ascend_found *found = NULL;
+    char *label;
+
+    if (is_copy(search, first, folder, kind))
+        return true;
+    label = label_of(name, kind);
+    for (size_t i = first; label && !found && i < search->count; i++)
+        if (search->ranks[i].label && strcmp(search->ranks[i].label, label) == 0 &&
+            strcmp(search->ranks[i].folder, folder) == 0)
+            found = &search->ranks[i];
+    if (!found && label) {
+        found = found_add(search, folder, path_rank(name));
+        if (found)
+            found->label = strdup(label);
+        if (found && !name_file(found, path))
+            found = NULL;
+    }
+    free(label);
+    return found && found->label && list_add(&found->files[kind], path);
+}
+
+/* The files of this folder whose names say nothing. */
+static bool add_unnamed(struct ascend_search *search, size_t first, const char *folder,
+                        struct dirent **entries, int count)
+{
+    bool is_ok = true;
+
+    for (int i = 0; is_ok && i < count; i++) {
+        struct file_name parsed;
+        enum ascend_file kind;
+        char *path;
+
+        if (!ends_in_csv(entries[i]->d_name) || parse_name(entries[i]->d_name, &parsed))
+            continue;
+        if (asprintf(&path, "%s/%s", folder, entries[i]->d_name) < 0)
+            return false;
+        if (ascend_classify(path, &kind) && kind != ASCEND_DATABASE)
+            is_ok = add_by_header(search, first, folder, path, kind);
+        free(path);
+    }
+    return is_ok;
+}
+
 /* --- walking ------------------------------------------------------------------------------- */
 
 static bool is_worth_entering(const char *name)
@@ -224,7 +350,7 @@ static bool walk_entries(struct ascend_search *search, const char *folder, int d
             struct stat status;
             char *path;
 
-            if (is_output_folder(name) != (pass == 0))
+            if (ascend_is_output_folder(name) != (pass == 0))
                 continue;
             if (asprintf(&path, "%s/%s", folder, name) < 0)
                 return false;
@@ -236,6 +362,8 @@ static bool walk_entries(struct ascend_search *search, const char *folder, int d
                 is_ok = add_file(search, first, folder, path, &parsed);
             free(path);
         }
+        if (is_ok && pass == 1)
+            is_ok = add_unnamed(search, first, folder, entries, count);
     }
     return is_ok;
 }
@@ -303,7 +431,7 @@ enum mt_result ascend_search_file(const char *path, enum ascend_file kind,
     if (!parse_name(name, &parsed))
         parsed.rank = -1;
     found = folder ? found_add(search, folder, parsed.rank) : NULL;
-    is_ok = found && list_add(&found->files[kind], path);
+    is_ok = found && name_file(found, path) && list_add(&found->files[kind], path);
     free(folder);
     if (is_ok)
         return MT_OK;
@@ -318,6 +446,8 @@ void ascend_search_release(struct ascend_search *search)
             list_clear(&search->ranks[i].files[kind]);
         free(search->ranks[i].folder);
         free(search->ranks[i].root);
+        free(search->ranks[i].name);
+        free(search->ranks[i].label);
     }
     free(search->ranks);
     *search = (struct ascend_search){0};

@@ -8,7 +8,8 @@
  *
  * A folder holds the files of one rank, or of several whose names end in the rank. Slices
  * (operator_memory_slice_1_20260101000000.csv) belong together; where a run was parsed twice, the
- * files with the newest time are taken.
+ * files with the newest time are taken. A csv file whose name says nothing is known by its header;
+ * what else its name says, as " (1)" or "rank0_", tells which files belong together.
  */
 #ifndef LEAKTIDE_ASCEND_FOLDER_H
 #define LEAKTIDE_ASCEND_FOLDER_H
@@ -42,9 +43,12 @@ struct ascend_file_list {
 struct ascend_found {
     char *folder; /* of the files */
     char *root;   /* of the rank: where profiler_info is */
+    char *name;   /* what people call it: the root, or a file that is alone */
+    char *label;  /* what unusual names of its files have in common; NULL: they are usual */
     int32_t rank; /* from file names; -1: not known */
     struct ascend_file_list files[ASCEND_FILE_KINDS];
     size_t older_count; /* files left out because newer ones are there */
+    size_t copy_count;  /* files left out because one of their kind has its usual name */
 };
 
 struct ascend_search {
@@ -62,6 +66,11 @@ enum mt_result ascend_search(const char *path, struct ascend_search *search,
 enum mt_result ascend_search_file(const char *path, enum ascend_file kind,
                                   struct ascend_search *search, struct mt_error *error);
 void ascend_search_release(struct ascend_search *search);
+
+/* Whether it is stem[_slice_N][_RANK][_TIME]end. */
+bool ascend_is_named(const char *name, const char *stem, const char *end);
+/* The folder of what a parser wrote. */
+bool ascend_is_output_folder(const char *name);
 
 /* Whether any of the files tells of memory. */
 bool ascend_has_memory(const struct ascend_found *found);

@@ -88,14 +88,26 @@ static enum csv_cell time_at(const struct csv_table *table, const struct csv_row
     return csv_time(csv_at(table, row, column), unit ? unit : 1, time_ns);
 }
 
-/* Duration 0 and release totals 0: CANN saw no release. */
-static bool is_release_made_up(const struct csv_table *table, const struct csv_row *row)
+/* Of a block that was made at time_ns; 0: none, or not told. */
+static uint64_t duration_of(const struct csv_table *table, const struct csv_row *row,
+                            uint64_t time_ns)
 {
-    uint64_t duration_ns = 0;
+    uint64_t ns = 0;
+
+    if (csv_has(table, DURATION))
+        return time_at(table, row, DURATION, &ns) == CSV_CELL_NUMBER ? ns : 0;
+    return time_at(table, row, RELEASE_TIME, &ns) == CSV_CELL_NUMBER && ns > time_ns ? ns - time_ns
+                                                                                     : 0;
+}
+
+/* Duration 0 and release totals 0: CANN saw no release. */
+static bool is_release_made_up(const struct csv_table *table, const struct csv_row *row,
+                               uint64_t time_ns)
+{
     struct ascend_total allocated = ascend_bytes(table, row, RELEASE_ALLOCATED, 0);
     struct ascend_total reserved = ascend_bytes(table, row, RELEASE_RESERVED, 0);
 
-    if (time_at(table, row, DURATION, &duration_ns) == CSV_CELL_NUMBER && duration_ns)
+    if (duration_of(table, row, time_ns))
         return false;
     return !allocated.bytes && !reserved.bytes;
 }
@@ -108,7 +120,7 @@ static bool release_of(const struct csv_table *table, const struct csv_row *row,
     enum csv_cell cell;
 
     *release_ns = 0;
-    if (is_graph && is_release_made_up(table, row))
+    if (is_graph && is_release_made_up(table, row, time_ns))
         return true;
     if (!csv_has(table, RELEASE_TIME)) {
         cell = time_at(table, row, DURATION, &duration_ns);

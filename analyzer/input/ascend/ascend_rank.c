@@ -297,7 +297,7 @@ static void describe(struct ascend_rank_files *rank, const struct ascend_found *
     rank->process = (struct model_process){
         .is_window = true,
         .process_id = process_id_of(found->root),
-        .source = model_text(model, found->folder, strlen(found->folder)),
+        .source = model_text(model, found->name, strlen(found->name)),
         .options = model_text(model, info.software, strlen(info.software)),
         .rank = info.rank >= 0 ? info.rank : found->rank,
         .is_complete = true,
@@ -341,6 +341,9 @@ enum mt_result ascend_rank_open(struct ascend_rank_files *rank, struct model *mo
     if (found->older_count)
         model_note(model, found->older_count,
                    "files left out: the same was written again later, under a newer time");
+    if (found->copy_count)
+        model_note(model, found->copy_count,
+                   "files left out: one of their kind has its usual name, and they may be copies");
     result = open_csv(rank, found, error);
     if (result == MT_OK && !rank->stream_count && found->files[ASCEND_DATABASE].count)
         result = open_database(rank, found->files[ASCEND_DATABASE].paths[0], error);

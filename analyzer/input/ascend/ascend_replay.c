@@ -153,15 +153,14 @@ static void compare_counter(struct ascend_replay *replay, struct ascend_pool_sta
     }
 }
 
-/* Where the rows have the only counter of the pool, it falls at releases; it rises at allocations.
- */
-static void allocated_fell(struct ascend_replay *replay, struct ascend_pool_state *state,
-                           struct ascend_total allocated, uint64_t time_ns)
+/* Where the rows have the only counter of the pool, those at releases are as good as the others. */
+static void allocated_changed(struct ascend_replay *replay, struct ascend_pool_state *state,
+                              struct ascend_total allocated, uint64_t time_ns)
 {
     const struct ascend_row row = {.time_ns = time_ns, .place = state->place};
 
     if (!state->allocated_counter || !allocated.is_known ||
-        allocated.bytes >= state->allocated_bytes)
+        allocated.bytes == state->allocated_bytes)
         return;
     state->allocated_bytes = allocated.bytes;
     put_sample(replay, &row, (struct ascend_counter){state->allocated_counter, allocated.bytes});
@@ -240,7 +239,7 @@ static void on_release(struct ascend_replay *replay)
         return;
     state->live_bytes -= release.size_bytes;
     compare_counter(replay, state, release.allocated, release.time_ns);
-    allocated_fell(replay, state, release.allocated, release.time_ns);
+    allocated_changed(replay, state, release.allocated, release.time_ns);
 }
 
 /* --- rows ---------------------------------------------------------------------------------- */
@@ -332,7 +331,7 @@ static void on_older_release(struct ascend_replay *replay, const struct ascend_r
     state->older_bytes -=
         row->size_bytes < state->older_bytes ? row->size_bytes : state->older_bytes;
     older_changed(replay, state, row->time_ns);
-    allocated_fell(replay, state, row->release_allocated, row->time_ns);
+    allocated_changed(replay, state, row->release_allocated, row->time_ns);
 }
 
 static enum mt_result on_row(struct ascend_replay *replay, const struct ascend_row *row,

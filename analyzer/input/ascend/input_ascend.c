@@ -13,8 +13,10 @@
 #include <sys/stat.h>
 
 #include "ascend_classify.h"
+#include "ascend_explain.h"
 #include "ascend_rank.h"
 #include "ascend_replay.h"
+#include "ascend_runs.h"
 #include "input_kinds.h"
 
 struct ascend_run {
@@ -28,6 +30,11 @@ struct ascend_run {
     bool is_rank_open;
     struct ascend_replay replay;
 };
+
+static void note_without_memory(struct model *model)
+{
+    model_note(model, 1, "ranks without files of memory");
+}
 
 static bool is_folder(const char *path)
 {
@@ -132,11 +139,15 @@ static enum mt_result check_ranks(struct ascend_run *run, const char *path, stru
 {
     const struct ascend_rank_files *bad = NULL;
     uint64_t bad_count = 0;
-    bool has_rows = false;
+    bool has_rows = false, has_tables = false;
+    enum mt_result result = MT_OK;
 
     for (size_t i = 0; i < run->rank_count; i++) {
         const struct ascend_rank_files *rank = &run->ranks[i];
 
+        has_tables |= rank->stream_count > 0;
+        if (!rank->stream_count && !rank->bad_count)
+            note_without_memory(run->model);
         has_rows |= rank->stream_count > 0 && rank->first_ns != UINT64_MAX;
         bad_count += rank->bad_count;
         if (rank->bad_count && !bad)
@@ -146,6 +157,10 @@ static enum mt_result check_ranks(struct ascend_run *run, const char *path, stru
     }
     if (!has_rows && bad)
         return mt_error_set(error, bad->first_bad_result, "%s", bad->first_bad.message);
+    if (!has_tables)
+        result = ascend_explain(path, error);
+    if (result != MT_OK)
+        return result;
     if (!has_rows)
         return mt_error_set(error, MT_NO_DATA, "%s: no usable rows of memory", path);
     if (bad) {
@@ -154,6 +169,26 @@ static enum mt_result check_ranks(struct ascend_run *run, const char *path, stru
         model_set_incomplete(run->model);
     }
     return MT_OK;
+}
+
+/* Plans have no times. */
+static enum mt_result check_runs(const struct ascend_run *run, const char *path,
+                                 struct mt_error *error)
+{
+    struct ascend_rank_files **timed =
+        malloc((run->rank_count + 1) * sizeof(struct ascend_rank_files *));
+    enum mt_result result;
+    size_t count = 0;
+
+    if (!timed)
+        return mt_error_set(error, MT_NO_MEMORY, "no memory for %zu ranks", run->rank_count);
+    for (size_t i = 0; i < run->rank_count; i++)
+        if (!run->ranks[i].is_plan && run->ranks[i].stream_count &&
+            run->ranks[i].first_ns != UINT64_MAX)
+            timed[count++] = &run->ranks[i];
+    result = ascend_runs_check(run->model, timed, count, path, error);
+    free(timed);
+    return result;
 }
 
 static enum mt_result open_ranks(struct ascend_run *run, struct mt_error *error)
@@ -168,7 +203,7 @@ static enum mt_result open_ranks(struct ascend_run *run, struct mt_error *error)
         const struct ascend_found *found = &run->search.ranks[i];
 
         if (!ascend_has_memory(found)) {
-            model_note(run->model, 1, "ranks without files of memory");
+            note_without_memory(run->model);
             continue;
         }
         result = ascend_rank_open(&run->ranks[run->rank_count++], run->model, found, error);
@@ -196,6 +231,8 @@ static enum mt_result ascend_open(const char *path, struct model *model, void **
     if (result == MT_OK)
         result = check_ranks(run, path, error);
     if (result == MT_OK)
+        result = check_runs(run, path, error);
+    if (result == MT_OK)
         result = add_processes(run, error);
     if (result != MT_OK) {
         ascend_close(run);
@@ -215,6 +252,7 @@ static enum mt_result ascend_next(void *state, struct event *batch, size_t capac
     *count = 0;
     while (capacity && !*count) {
         struct ascend_rank_files *rank = &run->ranks[run->next_rank];
+        struct model_process *process;
         enum mt_result result;
 
         if (run->next_rank == run->rank_count)
@@ -226,7 +264,10 @@ static enum mt_result ascend_next(void *state, struct event *batch, size_t capac
         result = ascend_replay_next(&run->replay, batch, capacity, count, error);
         if (result != MT_OK)
             return result;
-        model_process_fill(run->model, run->processes[run->next_rank])->event_count += *count;
+        process = model_process_fill(run->model, run->processes[run->next_rank]);
+        process->event_count += *count;
+        if (*count && batch[*count - 1].time_ns > process->end_ns)
+            process->end_ns = batch[*count - 1].time_ns; /* a release after the last row */
         if (!*count) {
             ascend_replay_release(&run->replay);
             ascend_rank_close(rank);

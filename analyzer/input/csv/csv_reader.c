@@ -262,6 +262,14 @@ static char *pass_columns(char *bytes, const char *end, struct csv_row *row)
     return line_end;
 }
 
+/* Nothing but blanks and commas up to the line end, or to the end. */
+static inline bool is_nothing(const char *bytes, const char *end)
+{
+    while (bytes < end && (*bytes == ',' || *bytes == ' ' || *bytes == '\t' || *bytes == '\r'))
+        bytes++;
+    return bytes == end || *bytes == '\n';
+}
+
 /*
  * Splits the row at bytes in one go: its line end. NULL, and then nothing is to be used: the row is
  * empty or not whole, or quotes have to be taken out of a field. Only a quoted field has line ends.
@@ -271,7 +279,7 @@ static char *split_simple(char *bytes, const char *end, size_t wanted, struct cs
 {
     row->column_count = 0;
     *lines = 1;
-    if (bytes >= end || *bytes == '\n' || *bytes == '\r')
+    if (bytes >= end || is_nothing(bytes, end))
         return NULL;
     while (row->column_count < wanted) {
         struct csv_field *field = &row->fields[row->column_count++];
@@ -287,7 +295,7 @@ static char *split_simple(char *bytes, const char *end, size_t wanted, struct cs
             if (bytes >= end)
                 return NULL;
             *field = (struct csv_field){start, (size_t)(bytes - start)};
-            if (*bytes == '\n' && bytes > start && bytes[-1] == '\r')
+            while (*bytes == '\n' && field->size_bytes && start[field->size_bytes - 1] == '\r')
                 field->size_bytes--;
         }
         if (*bytes++ == '\n')
@@ -399,9 +407,9 @@ static enum mt_result next_any(struct csv_reader *reader, size_t wanted, struct 
     *is_over = after == start;
     row->is_cut = !line_end;
     use_row(reader, row, after, has_quote ? lines_in(start, after) : 1);
-    if (end > start && end[-1] == '\r')
+    while (end > start && end[-1] == '\r')
         end--;
-    *has_row = end > start;
+    *has_row = !is_nothing(start, end);
     if (*has_row && has_quote)
         split_quoted(start, end, wanted, row);
     else if (*has_row)

@@ -3,8 +3,9 @@
  * Rows of a csv file (RFC 4180), read in pieces: a stretch of the file, from any row on.
  *
  * Lines end in LF or CRLF; a field that begins with a quote may hold commas, line ends and doubled
- * quotes. Empty lines are passed over. Bytes are kept as they are, whatever their encoding. Memory
- * is one buffer, which grows to the longest row, up to CSV_ROW_MAX_BYTES.
+ * quotes. Lines of nothing but blanks and commas are passed over. Bytes are kept as they are,
+ * whatever their encoding. Memory is one buffer, which grows to the longest row, up to
+ * CSV_ROW_MAX_BYTES.
  */
 #ifndef LEAKTIDE_CSV_READER_H
 #define LEAKTIDE_CSV_READER_H

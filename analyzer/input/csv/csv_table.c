@@ -93,9 +93,6 @@ static enum mt_result read_header(struct csv_table *table, const struct csv_colu
     result = csv_reader_next(&reader, CSV_COLUMNS_MAX, &row, &has_row, error);
     if (result == MT_OK && !has_row)
         result = mt_error_set(error, MT_NO_DATA, "%s: the file is empty", table->path);
-    if (result == MT_OK && row.line != 1)
-        result =
-            mt_error_set(error, MT_CORRUPT, "%s: line 1 is empty instead of a header", table->path);
     if (result == MT_OK) {
         table->column_count = row.column_count;
         match_header(table, &row, columns, count);
@@ -208,7 +205,7 @@ uint64_t csv_table_skipped(const struct csv_table *table, bool is_damaged)
     uint64_t sum = 0;
 
     for (int i = 0; i < CSV_SKIP_COUNT; i++)
-        if (!is_damaged || is_damage(i))
+        if (i != CSV_SKIP_CUT && (!is_damaged || is_damage(i)))
             sum += table->skips.counts[i];
     return sum;
 }
@@ -218,8 +215,13 @@ void csv_table_report(const struct csv_table *table, struct model *model)
     if (table->lacking)
         model_lack(model, "%s has no column \"%.*s\"", csv_table_name(table),
                    (int)strcspn(table->lacking, "|"), table->lacking);
+    if (table->skips.counts[CSV_SKIP_CUT])
+        model_lack(model,
+                   "%s ends within a row, in line %" PRIu64
+                   ": it was cut, and nobody knows how much is missing",
+                   csv_table_name(table), table->skips.first_lines[CSV_SKIP_CUT]);
     for (int i = 0; i < CSV_SKIP_COUNT; i++)
-        if (table->skips.counts[i])
+        if (table->skips.counts[i] && i != CSV_SKIP_CUT)
             model_note(model, table->skips.counts[i],
                        "%s: rows skipped, the first in line %" PRIu64 ": %s", csv_table_name(table),
                        table->skips.first_lines[i], skip_reasons[i]);

@@ -104,7 +104,8 @@ enum csv_skip csv_skip_of_time(enum csv_cell cell);
 /* Why the first row that is damaged was skipped, and its line; NULL: none is. */
 const char *csv_table_first_damage(const struct csv_table *table, uint64_t *line);
 
-/* How many rows were skipped so far: all of them, or those that are damaged. */
+/* How many rows were skipped so far: all of them, or those that are damaged; not the one in which
+ * the file ends, after which nobody knows how many are missing. */
 uint64_t csv_table_skipped(const struct csv_table *table, bool is_damaged);
 
 /* What was skipped becomes notes of the model. */

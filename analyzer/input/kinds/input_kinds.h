@@ -25,13 +25,14 @@ struct input_kind {
     void (*close)(void *state);
 };
 
-extern const struct input_kind input_trace;     /* trace/input_trace.c */
-extern const struct input_kind input_snapshot;  /* snapshot/input_snapshot.c */
-extern const struct input_kind input_memscope;  /* memscope/input_memscope.c */
-extern const struct input_kind input_chrome;    /* chrome/input_chrome.c */
-extern const struct input_kind input_heaptrack; /* heaptrack/input_heaptrack.c */
-extern const struct input_kind input_jemalloc;  /* jemalloc/input_jemalloc.c */
-extern const struct input_kind input_process;   /* process/input_process.c */
-extern const struct input_kind input_ascend;    /* ascend/input_ascend.c */
+extern const struct input_kind input_trace;           /* trace/input_trace.c */
+extern const struct input_kind input_snapshot;        /* snapshot/input_snapshot.c */
+extern const struct input_kind input_snapshot_folder; /* snapshot/snapshot_folder.c */
+extern const struct input_kind input_memscope;        /* memscope/input_memscope.c */
+extern const struct input_kind input_chrome;          /* chrome/input_chrome.c */
+extern const struct input_kind input_heaptrack;       /* heaptrack/input_heaptrack.c */
+extern const struct input_kind input_jemalloc;        /* jemalloc/input_jemalloc.c */
+extern const struct input_kind input_process;         /* process/input_process.c */
+extern const struct input_kind input_ascend;          /* ascend/input_ascend.c */
 
 #endif

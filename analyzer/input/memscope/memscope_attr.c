@@ -40,7 +40,8 @@ static enum attr_key key_of(const char *bytes, size_t length)
 
 static inline bool is_key_character(char character)
 {
-    return ((unsigned char)(character | 32) - (unsigned)'a') < 26 || character == '_';
+    return ((unsigned char)(character | 32) - (unsigned)'a') < 26 || character == '_' ||
+           ((unsigned char)character - (unsigned)'0') < 10;
 }
 
 static inline bool is_blank(char character)
@@ -63,7 +64,8 @@ static inline const char *before_blanks(const char *bytes, const char *end)
     return end;
 }
 
-/* The key at bytes, with its colon; *value is where its value begins. */
+/* The key at bytes, with its colon; *value is where its value begins, behind the colon if there is
+ * one. */
 static enum attr_key key_at(const char *bytes, const char *end, const char **value)
 {
     const char *first, *last, *colon;
@@ -73,8 +75,8 @@ static enum attr_key key_at(const char *bytes, const char *end, const char **val
     while (last < end && is_key_character(*last))
         last++;
     colon = skip_blanks(last < end && *last == '"' ? last + 1 : last, end);
-    *value = colon;
-    if (last == first || colon >= end || *colon != ':')
+    *value = bytes;
+    if (last == first || (*first >= '0' && *first <= '9') || colon >= end || *colon != ':')
         return ATTR_NONE;
     *value = skip_blanks(colon + 1, end);
     return key_of(first, (size_t)(last - first));
@@ -201,7 +203,26 @@ static struct attr_at attr_at(const char *bytes, const char *end, uint8_t *guess
     return at;
 }
 
-/* A value ends before a comma and a known key, which comes next, or before the brace at the end. */
+/* Whether more brackets are opened than closed. */
+static bool is_within_brackets(const char *bytes, const char *end)
+{
+    int depth = 0;
+
+    for (; bytes < end; bytes++)
+        depth += strchr("([{<", *bytes) ? 1 : strchr(")]}>", *bytes) ? -1 : 0;
+    return depth > 0;
+}
+
+/* Something like a key follows: its value is there, and is no part of a name ("std::"). */
+static inline bool is_unknown_key(const char *bytes, const char *end, const char *value)
+{
+    return value > bytes && value[-1] == ':' && value < end && *value != ':';
+}
+
+/*
+ * A value ends before a comma and a known key, which comes next, or before the brace at the end.
+ * The tool gets a new key every few months: outside of brackets those end a value, too.
+ */
 static const char *value_end(const char *bytes, const char *end, struct attr_at *next_attr,
                              uint8_t *guess)
 {
@@ -209,7 +230,8 @@ static const char *value_end(const char *bytes, const char *end, struct attr_at 
 
     while ((next = memchr(next, ',', (size_t)(end - next)))) {
         *next_attr = attr_at(next + 1, end, guess);
-        if (next_attr->key != ATTR_NONE)
+        if (next_attr->key != ATTR_NONE ||
+            (is_unknown_key(next + 1, end, next_attr->value) && !is_within_brackets(bytes, next)))
             return next;
         next++;
     }

@@ -6,7 +6,7 @@
  *   db   {"allocation_id":"4","addr":"0x12c0","size":"512"}
  *
  * Nothing is escaped, and shapes and lists hold commas, so a value ends where a comma and a key
- * that is known follow.
+ * that is known follow, or outside of brackets any word with a colon.
  */
 #ifndef LEAKTIDE_INPUT_MEMSCOPE_ATTR_H
 #define LEAKTIDE_INPUT_MEMSCOPE_ATTR_H

@@ -105,7 +105,9 @@ static void take_row(struct memscope_csv *csv, const struct memscope_row_visitor
     const struct csv_field *fields = csv->row.fields;
 
     csv->facts.row_count++;
-    if (csv->row.column_count >= csv->header_count && !csv->row.is_cut) {
+    if (csv->row.is_cut) {
+        csv->facts.cut_line = csv->row.line;
+    } else if (csv->row.column_count >= csv->header_count) {
         for (size_t i = 0; i < csv->wanted; i++)
             csv->cells[csv->columns[i]] = (struct attr_text){fields[i].bytes, fields[i].size_bytes};
         if (visitor->row(visitor->context, csv->cells))
@@ -163,10 +165,19 @@ enum mt_result memscope_csv_read(const char *path, struct model *model, struct m
     struct memscope_row_visitor visitor = {&reading, add_row};
     enum mt_result result = memscope_csv_visit(path, &visitor, &reading.facts, error);
 
+    if (reading.facts.cut_line) { /* not one of so many: nobody knows how many there were */
+        reading.facts.row_count--;
+        reading.facts.bad_count--;
+    }
     model_add_share(model, PART_ROWS,
                     (struct model_share){reading.facts.bad_count, reading.facts.row_count});
     if (reading.facts.missed_column)
         model_lack(model, "%s has no column \"%s\"", path_base(path), reading.facts.missed_column);
+    if (reading.facts.cut_line)
+        model_lack(model,
+                   "%s ends within a row, in line %" PRIu64
+                   ": it was cut, and nobody knows how much is missing",
+                   path_base(path), reading.facts.cut_line);
     if (reading.facts.bad_count) {
         model_note(model, reading.facts.bad_count,
                    "rows of %s that make no sense, and were left out; the first is line %" PRIu64,

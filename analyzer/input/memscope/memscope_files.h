@@ -25,7 +25,8 @@ struct memscope_row_visitor {
 
 struct memscope_csv_facts {
     uint64_t row_count;
-    uint64_t bad_count, bad_line; /* rows that make no sense; the first */
+    uint64_t bad_count, bad_line; /* rows that make no sense, or are cut; the first */
+    uint64_t cut_line;            /* in which the file ends; 0: it ends after a row */
     bool counts_microseconds;     /* says the header */
     const char *missed_column;    /* NULL: none; static */
 };

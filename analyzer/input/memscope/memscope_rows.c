@@ -10,6 +10,7 @@
 #include "list.h"
 #include "memscope_runs.h"
 #include "memscope_site.h"
+#include "range_set.h"
 
 enum { cached_places = 16, totals_max = 1024, seen_most_bytes = 23 };
 
@@ -70,7 +71,8 @@ struct memscope_rows {
     bool is_step_open;
     struct model_process *process; /* NULL: none yet */
     uint16_t process_index;
-    uint64_t system_ns; /* the newest row of the system */
+    struct range_set host_blocks; /* of the driver, by their first bytes */
+    uint64_t system_ns;           /* the newest row of the system */
     uint32_t system_id;
     bool has_system;
 };
@@ -233,6 +235,7 @@ enum mt_result memscope_rows_create(struct model *model, uint32_t source,
     rows->model = model;
     rows->source = source;
     rows->start_ns = UINT64_MAX;
+    range_set_init(&rows->host_blocks);
     rows->runs = memscope_runs_create(memscope_runs_usual);
     if (!rows->runs) {
         free(rows);
@@ -251,6 +254,7 @@ void memscope_rows_destroy(struct memscope_rows *rows)
     free(rows->processes);
     free(rows->totals);
     free(rows->ranges);
+    range_set_release(&rows->host_blocks);
     free(rows);
 }
 
@@ -458,6 +462,10 @@ bool memscope_rows_add(struct memscope_rows *rows, const struct attr_text *cells
     int kind = kind_of(cells);
     bool is_of_block;
 
+    if (kind == -1) {
+        rows->unused_count += is_type(cells[COLUMN_TYPE]);
+        return is_type(cells[COLUMN_TYPE]);
+    }
     if (!time_of(rows, cells[COLUMN_TIME], &time_ns) || kind == -2)
         return false;
     memscope_attr_read(&attr, cells[COLUMN_ATTR].bytes, cells[COLUMN_ATTR].size_bytes,
@@ -467,8 +475,7 @@ bool memscope_rows_add(struct memscope_rows *rows, const struct attr_text *cells
         return false;
     /* The tool frees on paper, at the end, what the program did not. */
     rows->shadow_count += attr.is_shadow;
-    rows->unused_count += kind == -1;
-    if (attr.is_shadow || kind == -1)
+    if (attr.is_shadow)
         return true;
     record = record_add(rows, time_ns);
     if (record)
@@ -573,11 +580,35 @@ static void pend_total(struct memscope_rows *rows, const struct memscope_record 
     pend(rows, record, (struct event){.kind = EVENT_RESERVED, .value = record->total - 1});
 }
 
-static void pend_block(struct memscope_rows *rows, const struct memscope_record *record)
+/* The driver's memory on the host is a pool of its own. Its frees do not say where they are. */
+static void find_host(struct memscope_rows *rows, struct memscope_record *record)
 {
+    struct range block = {record->address, record->address + 1};
+    struct range_set *host = &rows->host_blocks;
+    enum mt_place_kind place = model_place_at(rows->model, record->place).kind;
+
+    if (record->pool + 1u != rows->pools[POOL_HAL])
+        return;
+    if (record->kind == EVENT_ALLOC && place == MT_KIND_HOST) {
+        record->pool = pool_known(rows, POOL_HAL_HOST);
+        rows->has_failed |= !range_set_add(host, block);
+    } else if (host->count) {
+        size_t found = range_set_find(host, record->address);
+
+        if (record->kind == EVENT_FREE && found < host->count &&
+            host->rows[found].from <= record->address)
+            record->pool = pool_known(rows, POOL_HAL_HOST);
+        rows->has_failed |= !range_set_remove(host, block);
+    }
+}
+
+static void pend_block(struct memscope_rows *rows, const struct memscope_record *row)
+{
+    struct memscope_record found = *row, *record = &found;
     bool has_owner = record->text != 0;
     bool has_device = model_place_at(rows->model, record->place).kind != MT_KIND_UNKNOWN;
 
+    find_host(rows, record);
     if (has_owner)
         pend(rows, record, (struct event){.kind = EVENT_TAG_BEGIN, .text = record->text});
     pend(rows, record,
@@ -688,6 +719,8 @@ static void process_begin(struct memscope_rows *rows, uint16_t process)
     rows->step_number = 0;
     rows->is_step_open = false;
     rows->has_system = false;
+    range_set_release(&rows->host_blocks);
+    range_set_init(&rows->host_blocks);
 }
 
 static void take_record(struct memscope_rows *rows, const struct memscope_record *record)
@@ -713,6 +746,8 @@ enum mt_result memscope_rows_next(struct memscope_rows *rows, struct event *batc
             if (result != MT_OK || !record)
                 return result;
             take_record(rows, record);
+            if (rows->has_failed)
+                return mt_error_set(error, MT_NO_MEMORY, "no memory to read a memscope recording");
             continue;
         }
         /* A batch never mixes two processes. */

@@ -3,18 +3,17 @@
  * An allocator snapshot of PyTorch or torch_npu as an input: a pickle, or the same as JSON; packed
  * with gzip or zstd, or not.
  */
-#define _GNU_SOURCE /* memmem */
 #include <stdlib.h>
 #include <string.h>
 
 #include "byte_stream.h"
 #include "input_kinds.h"
+#include "path_text.h"
 #include "pickle.h"
 #include "snapshot_json.h"
+#include "snapshot_look.h"
 #include "snapshot_replay.h"
 #include "snapshot_tables.h"
-
-enum { look_bytes = 1 << 16 };
 
 struct snapshot {
     char *path;
@@ -22,39 +21,9 @@ struct snapshot {
     struct snapshot_replay *replay;
 };
 
-static bool is_pickle(const unsigned char *bytes, size_t size_bytes)
-{
-    return size_bytes > 2 && bytes[0] == 0x80 && bytes[1] >= 2 && bytes[1] <= 5;
-}
-
-static bool has_word(const unsigned char *bytes, size_t size_bytes, const char *word)
-{
-    return memmem(bytes, size_bytes, word, strlen(word)) != NULL;
-}
-
-static bool is_json(const unsigned char *bytes, size_t size_bytes)
-{
-    size_t i = 0;
-
-    while (i < size_bytes && strchr(" \t\r\n", bytes[i]) && bytes[i])
-        i++;
-    if (i == size_bytes || (bytes[i] != '{' && bytes[i] != '['))
-        return false;
-    if (bytes[i] == '{')
-        return has_word(bytes, size_bytes, "\"segments\"") ||
-               has_word(bytes, size_bytes, "\"device_traces\"");
-    return has_word(bytes, size_bytes, "\"total_size\"") &&
-           has_word(bytes, size_bytes, "\"blocks\"");
-}
-
 static int snapshot_recognises(const char *path)
 {
-    unsigned char *bytes = malloc(look_bytes);
-    size_t size_bytes = bytes ? byte_stream_begin(path, bytes, look_bytes) : 0;
-    bool is_ours = is_pickle(bytes, size_bytes) || is_json(bytes, size_bytes);
-
-    free(bytes);
-    return is_ours;
+    return snapshot_may_be(path);
 }
 
 static void snapshot_close(void *state)
@@ -81,7 +50,7 @@ static enum mt_result read_tables(struct snapshot *snapshot, struct mt_error *er
     if (result != MT_OK)
         return result;
     bytes = byte_stream_need(&stream, 3);
-    if (bytes && is_pickle(bytes, 3))
+    if (bytes && snapshot_is_pickle(bytes, 3))
         result = pickle_read(&stream, &snapshot->tables, &root, error);
     else
         result = snapshot_json_read(&stream, &snapshot->tables, &root, error);
@@ -101,7 +70,7 @@ static enum mt_result read_all(struct snapshot *snapshot, struct model *model,
 {
     struct model_process process = {
         .source = model_text(model, snapshot->path, strlen(snapshot->path)),
-        .rank = -1,
+        .rank = path_rank(path_base(snapshot->path)),
         .is_window = true,
     };
     enum mt_result result =

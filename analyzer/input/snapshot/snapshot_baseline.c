@@ -21,6 +21,7 @@ struct scan {
     const struct snapshot_history *history;
     struct baseline_counts *counts;
     struct keyed_table knowns; /* by address */
+    bool has_waiting;          /* among the old blocks */
 };
 
 int64_t snapshot_reserved_change(const struct snapshot_entry *entry)
@@ -82,8 +83,8 @@ static bool scan_history(struct scan *scan)
         }
         if (!known_add(scan, entry->address, is_alloc))
             return false;
-        if (!is_alloc &&
-            !add_old(scan, (struct old_block){entry->address, entry->size_bytes, entry->stream, 0}))
+        if (!is_alloc && !add_old(scan, (struct old_block){entry->address, entry->size_bytes,
+                                                           entry->stream, 0, false}))
             return false;
     }
     return true;
@@ -98,11 +99,13 @@ static bool scan_segment(struct scan *scan, const struct snapshot_segment *segme
         const struct snapshot_block *block =
             table_at(&scan->tables->blocks, segment->first_block + i);
         const struct known *known;
+        bool is_waiting;
 
         if (block->address != UINT64_MAX)
             address = block->address;
         known = snapshot_block_is_active(block) ? keyed_table_find(&scan->knowns, address) : NULL;
-        if (snapshot_block_is_active(block) && block->state != WORD_ACTIVE_ALLOCATED) {
+        is_waiting = snapshot_block_is_active(block) && block->state != WORD_ACTIVE_ALLOCATED;
+        if (is_waiting) {
             scan->counts->pending_count++;
             scan->counts->pending_bytes += block->requested_bytes;
         }
@@ -110,11 +113,53 @@ static bool scan_segment(struct scan *scan, const struct snapshot_segment *segme
             scan->counts->unmatched_count += !known->is_alive;
         else if (snapshot_block_is_active(block) &&
                  !add_old(scan, (struct old_block){address, block->requested_bytes, segment->stream,
-                                                   block->site}))
+                                                   block->site, is_waiting}))
             return false;
+        scan->has_waiting |= is_waiting;
         address += block->size_bytes;
     }
     return true;
+}
+
+struct requested {
+    uint64_t address;
+    bool is_by_history;
+};
+
+/* What waits since an event of the history does not wait from the beginning. */
+static bool find_requests(struct scan *scan)
+{
+    struct table *old = &scan->baseline->old_blocks;
+    struct keyed_table requests;
+    struct requested *row;
+    struct arena arena;
+    bool is_good = true;
+
+    arena_init(&arena);
+    keyed_table_init(&requests, &arena, sizeof(*row));
+    for (size_t i = 0; is_good && i < old->count; i++) {
+        const struct old_block *block = table_at(old, i);
+
+        if (block->is_waiting && !keyed_table_find(&requests, block->address))
+            is_good = keyed_table_add(&requests, block->address) != NULL;
+    }
+    for (uint32_t i = scan->history->first; is_good && i < scan->history->end; i++) {
+        const struct snapshot_entry *entry = snapshot_entries_at(scan->tables->entries, i);
+
+        row = entry->action == WORD_FREE_REQUESTED ? keyed_table_find(&requests, entry->address)
+                                                   : NULL;
+        if (row)
+            row->is_by_history = true;
+    }
+    for (size_t i = 0; is_good && i < old->count; i++) {
+        struct old_block *block = table_at(old, i);
+
+        row = block->is_waiting ? keyed_table_find(&requests, block->address) : NULL;
+        block->is_waiting = row && !row->is_by_history;
+    }
+    keyed_table_release(&requests);
+    arena_release(&arena);
+    return is_good;
 }
 
 static bool scan_segments(struct scan *scan)
@@ -187,7 +232,8 @@ bool snapshot_baseline_find(struct snapshot_baseline *baseline,
 
     arena_init(&arena);
     keyed_table_init(&scan.knowns, &arena, sizeof(struct known));
-    is_good = scan_history(&scan) && scan_segments(&scan);
+    is_good =
+        scan_history(&scan) && scan_segments(&scan) && (!scan.has_waiting || find_requests(&scan));
     keyed_table_release(&scan.knowns);
     arena_release(&arena);
     if (!is_good || !undo_segments(&scan))

@@ -15,6 +15,7 @@
 struct old_block {
     uint64_t address, size_bytes, stream;
     uint32_t site;
+    bool is_waiting; /* freed before the history, and a stream still uses it */
 };
 
 struct snapshot_baseline {

@@ -23,7 +23,7 @@ struct replay_device {
     uint64_t reserved_bytes; /* now */
     uint64_t newest_ns;      /* times do not go back */
     struct snapshot_baseline baseline;
-    size_t next_old, next_segment; /* of the baseline, that are still to come */
+    size_t next_old, next_segment, next_waiting; /* of the baseline, that are still to come */
     bool is_begun;
 };
 
@@ -42,6 +42,7 @@ struct snapshot_replay {
     uint64_t newest_stream; /* and its name; 0: none yet */
     uint32_t stream_text;
     struct baseline_counts counts;
+    bool is_state;          /* without history */
     uint64_t untimed_count; /* events without a time */
     size_t baseline_device; /* that the baseline has come to */
     struct event pending;   /* the second of two that an entry made */
@@ -120,6 +121,49 @@ static enum mt_result add_segments(struct snapshot_replay *replay, struct mt_err
     return MT_OK;
 }
 
+/* One event, or the two of a release; that the snapshot was taken is none. */
+static bool is_lone(const struct snapshot_tables *tables, const struct replay_device *device)
+{
+    enum { most = 3 };
+    struct snapshot_entry events[most];
+    size_t count = 0;
+
+    if (device->end - device->first > most)
+        return false;
+    for (uint32_t i = device->first; i < device->end; i++) {
+        events[count] = *entry_at(tables, i);
+        count += events[count].action != WORD_SNAPSHOT;
+    }
+    if (count < 2)
+        return !count || events[0].action != WORD_OOM;
+    return count == 2 && events[0].action == WORD_FREE_REQUESTED &&
+           events[1].action == WORD_FREE_COMPLETED && events[0].address == events[1].address;
+}
+
+/*
+ * A process that records no history keeps the newest event of each device all the same. With the
+ * blocks that are held it is a state: one moment, of which nobody knows what was before.
+ */
+static void find_state(struct snapshot_replay *replay)
+{
+    const struct snapshot_tables *tables = replay->tables;
+    uint64_t count = 0;
+
+    for (size_t i = 0; i < replay->device_count; i++) {
+        const struct replay_device *device = &replay->devices[i];
+
+        if (!is_lone(tables, device))
+            return;
+        count += device->end - device->first;
+    }
+    if (!tables->blocks.count || !tables->segments_found.count)
+        return;
+    replay->is_state = true;
+    if (count)
+        model_note(tables->model, count,
+                   "events of the snapshot that are all of its history: it is read as a state");
+}
+
 static enum mt_result add_baseline(struct snapshot_replay *replay, struct replay_device *device,
                                    struct mt_error *error)
 {
@@ -149,7 +193,7 @@ static void find_start(struct snapshot_replay *replay)
     }
     replay->next_annotation = tables->annotations_found.first;
     replay->annotation_end = tables->annotations_found.first;
-    if (!replay->has_times)
+    if (!replay->has_times || replay->is_state)
         return;
     replay->annotation_end += tables->annotations_found.count;
     for (uint32_t i = replay->next_annotation; i < replay->annotation_end; i++) {
@@ -160,11 +204,13 @@ static void find_start(struct snapshot_replay *replay)
     }
 }
 
-/* Time 0 is the baseline's. Times that go back stand still. */
+/* Time 0 is the baseline's, and all there is of a state. Times that go back stand still. */
 static uint64_t time_of(const struct snapshot_replay *replay, const struct replay_device *device)
 {
     uint64_t time_ns;
 
+    if (replay->is_state)
+        return 0;
     if (!replay->has_times)
         return device->next - device->first + 1;
     if (!entry_at(replay->tables, device->next)->has_time)
@@ -301,6 +347,8 @@ enum mt_result snapshot_replay_create(const struct snapshot_tables *tables, cons
     result = add_traces(replay, error);
     if (result == MT_OK)
         result = add_segments(replay, error);
+    if (result == MT_OK)
+        find_state(replay);
     for (size_t i = 0; i < replay->device_count && result == MT_OK; i++)
         result = add_baseline(replay, &replay->devices[i], error);
     if (result != MT_OK) {
@@ -394,6 +442,16 @@ static bool next_of_baseline(struct snapshot_replay *replay, struct event *event
             event->value = block->size_bytes;
             event->site = block->site;
             event->detail = stream_text(replay, block->stream);
+            return true;
+        }
+        while (device->next_waiting < device->baseline.old_blocks.count) {
+            block = table_at(&device->baseline.old_blocks, device->next_waiting++);
+            if (!block->is_waiting)
+                continue;
+            *event = event_of(replay, device, EVENT_FREE_WAITS, 0);
+            event->flags |= EVENT_IS_OLDER;
+            event->address = block->address;
+            event->value = block->size_bytes;
             return true;
         }
         replay->baseline_device++;

@@ -129,6 +129,15 @@ class Ascend(exported.Exported):
         with open(os.path.join(folder, "static_op_mem.csv"), encoding="ascii") as rows:
             self.assertEqual(rows.read(), text)
 
+    def test_a_release_at_the_first_moment_comes_back(self):
+        source = self.out("heaptrack.txt")
+        with open(source, "w", encoding="ascii") as rows:  # all of it at time 0
+            rows.write("v 10200\ns libm.so\ni 1000 1\nt 1 0\na 64 1\n+ 0\n- 0\n+ 0\n")
+        folder = self.folder_of(source)
+        rows = [[self.report(path)["tables"]["totals"][0][key] for key in ("alive_bytes", "alive_count")]
+                for path in (source, folder)]
+        self.assertEqual(rows, [[100, 1]] * 2)
+
     def test_each_process_has_a_folder(self):
         folder = self.folder_of(os.path.join(self.folder, "two"))
         self.assertEqual(len(os.listdir(folder)), 2)

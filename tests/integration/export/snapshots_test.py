@@ -154,6 +154,35 @@ class Snapshots(exported.Exported):
                     for address in blocks:
                         self.assertTrue(segment_of(rows, address), source)
 
+    def test_blocks_that_wait_for_a_stream_still_wait(self):
+        blocks = [{"size": 1024, "requested_size": 1000, "state": state, "frames": []}
+                  for state in ("active_allocated", "active_pending_free", "inactive")]
+        source = self.out("source.pickle")
+        with open(source, "wb") as file:
+            pickle.dump({"segments": [{"device": 0, "address": 1 << 21, "total_size": 3072, "stream": 0,
+                                       "segment_type": "small", "blocks": blocks}], "device_traces": [[]]}, file)
+        with open(self.export("memory-viz", source, self.out("out.pickle")), "rb") as file:
+            made = pickle.load(file)
+        segment, = made["segments"]
+        self.assertEqual([block["state"] for block in segment["blocks"] if block["requested_size"]],
+                         ["active_allocated", "active_pending_free"])
+        self.assertEqual([segment[key] for key in ("allocated_size", "active_size")], [1000, 2000])
+        self.assertEqual([event["action"] for trace in made["device_traces"] for event in trace], ["snapshot"])
+
+    def test_segments_that_cannot_hold_their_blocks_are_as_few(self):
+        segments = [{"device": 0, "address": (1 + index) << 30, "total_size": 1 << 20, "stream": 0,
+                     "segment_type": "large",
+                     "blocks": [{"address": ((1 + index) << 30) + (block << 25), "size": 1 << 20,
+                                 "requested_size": 1 << 20, "state": "active_allocated", "frames": []}
+                                for block in range(4)]} for index in range(2)]
+        source = self.out("source.pickle")
+        with open(source, "wb") as file:
+            pickle.dump({"segments": segments, "device_traces": [[]]}, file)
+        with open(self.export("memory-viz", source, self.out("out.pickle")), "rb") as file:
+            made = pickle.load(file)
+        self.assertEqual(sum(segment["total_size"] for segment in made["segments"]), 8 << 20)
+        self.assertEqual(sum(segment["allocated_size"] for segment in made["segments"]), 8 << 20)
+
     def test_categories_are_verdicts(self):
         found = {event["category"] for trace in self.read(self.inputs[0])["device_traces"]
                  for event in trace if "category" in event}
