@@ -129,8 +129,11 @@ struct mt_open_options {
  * options  NULL: none. Of MT_USAGE, error->option is the member that is wrong.
  *
  * Returns MT_OK; MT_NOT_FOUND, MT_IO: an input is not there or cannot be read; MT_UNSUPPORTED: of
- * no known kind, or of a newer version; MT_USAGE: no path, the steps or the question; MT_CORRUPT:
- * damaged beyond use; MT_NO_DATA: an empty recording; MT_CANCELLED; MT_NO_MEMORY.
+ * no known kind, or of a newer version; MT_USAGE: no path, the steps or the question, or a folder
+ * of several runs; MT_CORRUPT: damaged beyond use; MT_NO_DATA: a recording that is empty, or
+ * without memory; MT_CANCELLED; MT_NO_MEMORY. Of several inputs, one that is MT_UNSUPPORTED or
+ * MT_NO_DATA is left out, and makes the recording incomplete unless it is a file that belongs to
+ * another.
  */
 MT_API enum mt_result mt_trace_open(const char *const *paths, size_t count, struct mt_trace **out,
                                     struct mt_error *error);
