@@ -16,6 +16,7 @@
 #include "hash.h"
 #include "hash_index.h"
 #include "labels.h"
+#include "ledger_layers.h"
 #include "lives.h"
 #include "memory_accounts.h"
 #include "sqlite_schema.h"
@@ -422,6 +423,7 @@ static bool on_life(void *context, const struct life *life)
     insert_number_if(insert, is_freed, life->freeing_thread);
     insert_number_if(insert, module >= 0, (uint64_t)module);
     insert_number(insert, detail->is_older);
+    insert_number(insert, group_is_reserved(export->question, life->group));
     put_row(export, TABLE_BLOCKS);
     return export->result == MT_OK;
 }

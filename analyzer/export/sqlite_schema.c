@@ -17,7 +17,7 @@ const struct sqlite_table_shape sqlite_tables[TABLE_COUNT] = {
     [TABLE_DRIVER_MODULES] = {"driver_modules", 2},
     [TABLE_STEPS] = {"steps", 7},
     [TABLE_PHASES] = {"phases", 5},
-    [TABLE_BLOCKS] = {"blocks", 18},
+    [TABLE_BLOCKS] = {"blocks", 19},
     [TABLE_RESERVED] = {"reserved", 4},
     [TABLE_SAMPLES] = {"samples", 6},
     [TABLE_EVENTS] = {"events", 9},
@@ -58,7 +58,8 @@ const char sqlite_schema[] =
     " freed_step INTEGER, site INTEGER REFERENCES sites, operator INTEGER REFERENCES operators,"
     " owner INTEGER REFERENCES owners, thread INTEGER REFERENCES threads,"
     " freeing_thread INTEGER REFERENCES threads,"
-    " driver_module INTEGER REFERENCES driver_modules, is_older INTEGER);"
+    " driver_module INTEGER REFERENCES driver_modules, is_older INTEGER,"
+    " is_reserved INTEGER);"
     "CREATE TABLE reserved (event INTEGER PRIMARY KEY, time_ns INTEGER,"
     " ledger INTEGER REFERENCES ledgers, bytes INTEGER);"
     "CREATE TABLE samples (event INTEGER PRIMARY KEY, time_ns INTEGER,"

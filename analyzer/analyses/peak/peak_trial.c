@@ -15,6 +15,7 @@
 #include "block_uses.h"
 #include "heap.h"
 #include "ledger_figures.h"
+#include "ledger_layers.h"
 #include "ledger_order.h"
 #include "list.h"
 
@@ -106,7 +107,7 @@ static bool choose(struct trial_curves *running)
 
     running->trial_of_group = calloc(tally_group_count(question->tally) + 1, 1);
     if (!order || !running->trial_of_group ||
-        !origins_init_of(&trials->origins, question, ORIGINS_BY_OPERATOR, group_is_in_peak)) {
+        !origins_init_of(&trials->origins, question, ORIGINS_BY_OPERATOR, group_is_own)) {
         free(order);
         return false;
     }
