@@ -84,6 +84,7 @@ struct ledger {
     uint64_t older_left_bytes, older_left_count;
     /* Layers: known when its process has ended. */
     uint64_t cut_up_bytes; /* as of its groups */
+    bool is_placed;        /* one of its blocks was seen to lie inside of another ledger's */
     bool is_reserved;      /* a recorded pool takes its memory from it */
     uint16_t below;        /* + 1: the ledger that its own is directly taken from; 0: none */
     bool has_older_beside;

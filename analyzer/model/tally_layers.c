@@ -113,10 +113,13 @@ static void cut_up(struct tally *tally, uint32_t group, uint64_t size_bytes)
 /* A block of a pool above is inside. */
 static void cut_spans(struct tally *tally, struct span_list *list, const struct live_block *inner)
 {
+    struct ledger *above = ledger_at(tally, tally_group_ledger(tally, inner->group));
+
     for (size_t i = span_after(list, inner->address);
          i < list->count && list->rows[i].address < inner->address + inner->size_bytes; i++) {
         struct span *row = &list->rows[i];
 
+        above->is_placed = true;
         if (row->is_cut_up || !row->group)
             continue;
         row->is_cut_up = true;
@@ -237,14 +240,17 @@ static void find_outers(struct tally *tally, uint16_t ledger, struct ledger_laye
 }
 
 /* The block of the other ledger that begins where this one does, if there is one. */
-static void cut_block(struct tally *tally, uint16_t ledger, uint64_t address)
+static void cut_block(struct tally *tally, uint16_t ledger, const struct live_block *inner)
 {
+    uint64_t address = inner->address;
     struct live_place place = live_set_find(&tally->live, live_hash(address), address);
 
     while (place.bucket && tally_group_ledger(tally, place.bucket->group[place.slot]) != ledger)
         place = live_set_find_next(&tally->live, address, place);
-    if (place.bucket)
-        cut_up(tally, place.bucket->group[place.slot], live_set_at(&tally->live, place).size_bytes);
+    if (!place.bucket)
+        return;
+    ledger_at(tally, tally_group_ledger(tally, inner->group))->is_placed = true;
+    cut_up(tally, place.bucket->group[place.slot], live_set_at(&tally->live, place).size_bytes);
 }
 
 static void look_into(struct tally *tally, uint16_t ledger, const struct live_block *inner)
@@ -254,7 +260,7 @@ static void look_into(struct tally *tally, uint16_t ledger, const struct live_bl
     if (!layer)
         return;
     if (ledger_at(tally, ledger)->device < 0) {
-        cut_block(tally, ledger, inner->address);
+        cut_block(tally, ledger, inner);
         return;
     }
     if (!layer->has_spans) {

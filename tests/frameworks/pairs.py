@@ -5,7 +5,8 @@
 
 Of a clean program: "No leak", and the gate passes. Of its twin: LEAK at the line, at the rate that the program knows of
 itself (within 2 %; where a request has an inner loop, the rate is of its turns and is not compared), and the gate fails.
-`diff` calls it a new leak, `ranks` knows which of the two leaks. Prints a table; the status is 1 where something is not so,
+`diff` calls it a new leak, `ranks` knows which of the two leaks. Of a program that uses no more in any step, and whose pool
+reserves ever more: FRAGMENTED; with expandable segments, and with pieces that fit, "No leak". Prints a table; the status is 1 where something is not so,
 77 where nothing could be run. Wheels are those of run.py, which fetches them.
 """
 import argparse
@@ -116,6 +117,39 @@ def tell(options, wheels, name, pair, folders, fakes, scratch):
     return not faults
 
 
+def first_words(options, wheels, folders, fakes, scratch, name, environment):
+    """What is said of fragments.py."""
+    into = os.path.join(scratch, name)
+    os.makedirs(into + "-books")
+    story = run.Story(wheels, "fragments.py", wheels, environment=environment)
+    subprocess.run([options.leaktide, "run", "--device=npu,gpu", "--call-stack=python,c", "--no-report", "-o", into, "--",
+                    sys.executable, "-S", os.path.join(HERE, "programs", story.program)],
+                   env=run.environment_of(story, folders, fakes, into + "-books"), capture_output=True, check=True,
+                   timeout=run.LIMIT_SECONDS)
+    status, said = ask(options, "leaks", into)
+    return "%d %s" % (status, said[0])
+
+
+def tell_fragments(options, wheels, folders, fakes, scratch):
+    wanted = {"fit": ({}, "0 No leak"), "fragments": ({"FRAGMENTS": "1"}, "4 FRAGMENTED"),
+              "expandable": ({"FRAGMENTS": "1", **EXPANDABLE}, "0 No leak")}
+    faults = []
+    for name, (environment, words) in wanted.items():
+        said = first_words(options, wheels, folders, fakes, scratch, name, environment)
+        if not said.startswith(words):
+            faults.append("%s: %s" % (name, said))
+    print("%-5s %-20s %12s             %s" % (wheels, "fragments", "", "; ".join(faults) or "right"), flush=True)
+    return not faults
+
+
+def attempt(name, told):
+    try:
+        return told()
+    except (RuntimeError, OSError, subprocess.SubprocessError) as trouble:
+        print("%-26s FAILED: %s" % (name, trouble), flush=True)
+        return False
+
+
 def tell_all(options):
     outcomes = Counter()
     with tempfile.TemporaryDirectory() as folder:
@@ -126,15 +160,14 @@ def tell_all(options):
                 continue
             fakes = os.path.join(folder, wheels)
             make_fakes.make(make_fakes.CANN if wheels == "npu" else make_fakes.CUDA, folders, fakes)
-            for name, pair in PAIRS.items():
-                if options.only and not any(text in "%s %s" % (wheels, name or "plain") for text in options.only):
+            for name in [*PAIRS, "fragments"]:
+                full_name = "%s %s" % (wheels, name or "plain")
+                if options.only and not any(text in full_name for text in options.only):
                     continue
                 with tempfile.TemporaryDirectory() as scratch:
-                    try:
-                        outcomes[tell(options, wheels, name, pair, folders, fakes, scratch)] += 1
-                    except (RuntimeError, OSError, subprocess.SubprocessError) as trouble:
-                        print("%-5s %-20s FAILED: %s" % (wheels, name or "plain", trouble), flush=True)
-                        outcomes[False] += 1
+                    outcomes[attempt(full_name, lambda: (
+                        tell_fragments(options, wheels, folders, fakes, scratch) if name == "fragments" else
+                        tell(options, wheels, name, PAIRS[name], folders, fakes, scratch)))] += 1
     print("%d right, %d not" % (outcomes[True], outcomes[False]))
     return outcomes
 

@@ -154,6 +154,21 @@ static void without_mappings_all_is_reserved(void **state)
     assert_true(is_reserved(question, "hal", "expand"));
 }
 
+/* The pool lies in memory that the driver maps, and the program asks its runtime as well. */
+static void of_two_ledgers_below_one_may_be_the_programs(void **state)
+{
+    const struct question *question;
+
+    (void)state;
+    take("cuda", 7000, 20 * mib, "expand", 0);
+    take("cuda_mapping", 1000 * mib, 20 * mib, "map", MT_PLACE_MAPPING);
+    take("torch", 1001 * mib, 5 * mib, "tensor", 0);
+    take("cudart", 100 * mib, mib, "own", 0);
+    question = event_list_question(&list);
+    assert_true(is_reserved(question, "cuda", "expand"));
+    assert_false(is_reserved(question, "cudart", "own"));
+}
+
 static void without_a_pool_above_nothing_is(void **state)
 {
     const struct question *question;
@@ -176,6 +191,7 @@ int main(void)
         LAYERS_TEST(what_a_runtime_has_of_its_driver_is_reserved),
         LAYERS_TEST(memory_is_reserved_where_it_is_mapped),
         LAYERS_TEST(without_mappings_all_is_reserved),
+        LAYERS_TEST(of_two_ledgers_below_one_may_be_the_programs),
         LAYERS_TEST(without_a_pool_above_nothing_is),
     };
 

@@ -26,12 +26,28 @@ static bool is_cut_up(const struct tally *tally, const struct group *group,
     return bytes && bytes >= group->alloc_bytes - group->alloc_bytes / 2;
 }
 
+/* A pool lies in it, and nobody saw where: as in recordings without mappings. */
+static bool is_opaque(const struct tally *tally, const struct ledger *outer)
+{
+    const struct model *model = tally_model(tally);
+
+    for (size_t i = 0; !outer->cut_up_bytes && i < tally_ledger_count(tally); i++) {
+        const struct ledger *inner = tally_ledger_at(tally, i);
+
+        if (inner->process == outer->process && inner->device == outer->device &&
+            ledger_is_memory(inner) && inner->peak_bytes && !inner->is_placed &&
+            pool_lies_in(model_pool_at(model, inner->pool), model_pool_at(model, outer->pool)))
+            return true;
+    }
+    return false;
+}
+
 static bool is_reserved(const struct tally *tally, const struct tally *ledgers, size_t group)
 {
     const struct group *row = tally_group_at(tally, group);
 
     return tally_ledger_at(ledgers, row->ledger)->is_reserved &&
-           (!tally_ledger_at(tally, row->ledger)->cut_up_bytes ||
+           (is_opaque(tally, tally_ledger_at(tally, row->ledger)) ||
             is_cut_up(tally, row, tally_detail_at(tally, group)));
 }
 

@@ -21,9 +21,9 @@ bool ledger_is_reserved(const struct ledger *ledger);
 const struct ledger *ledger_below(const struct tally *tally, const struct ledger *ledger);
 
 /*
- * Whether the group's blocks are reserved memory: a pool cut most of them up. Where none of a
- * reserved ledger's blocks was seen to be, as in recordings without mappings, all are; and so is
- * memory that was taken and never mapped.
+ * Whether the group's blocks are reserved memory: a pool cut most of them up. Where nobody
+ * saw in what the pool's blocks lie, as in recordings without mappings, all are; and so is memory
+ * that was taken and never mapped.
  */
 bool group_is_reserved(const struct question *question, size_t group);
 
