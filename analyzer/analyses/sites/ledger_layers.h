@@ -21,9 +21,9 @@ bool ledger_is_reserved(const struct ledger *ledger);
 const struct ledger *ledger_below(const struct tally *tally, const struct ledger *ledger);
 
 /*
- * Whether the group's blocks are reserved memory: a pool cut most of them up. Where nobody
- * saw in what the pool's blocks lie, as in recordings without mappings, all are; and so is memory
- * that was taken and never mapped.
+ * Whether the group's blocks are reserved memory: a pool cut most of them up. Where nobody saw in
+ * what the pool's blocks lie, as in recordings without mappings, all are; and so is memory that was
+ * taken and never mapped.
  */
 bool group_is_reserved(const struct question *question, size_t group);
 
@@ -33,7 +33,7 @@ bool ledger_is_judged(const struct ledger *ledger);
 /* The same, no reserved memory, and made in the recorded time: as a filter of origins. */
 bool group_is_judged(const struct tally *tally, uint32_t group);
 
-/* The opposite, of sums that are whole: as a filter of origins. */
+/* The opposite of group_is_reserved(), of sums that are whole: as a filter of origins. */
 bool group_is_own(const struct tally *tally, uint32_t group);
 
 /* Of a ledger, what is outside of the pools above it, when it was highest: all, if there is none.
