@@ -55,7 +55,7 @@ _Static_assert(ACCOUNT_PART_COUNT + HEAP_PARTS <= RESIDENT_PARTS_MOST, "a heap i
 static const struct resident_cause rough_cause = {
     ACCOUNT_HEAP, true, "heap or plain mappings",
     "in heaps or mappings without a file; the recording is too short to look into them",
-    "record longer, or look at once: leaktide account PID"};
+    "record longer, or ask while it runs: leaktide account PID"};
 
 const struct resident_cause *resident_cause_of(const struct resident_part *part)
 {
