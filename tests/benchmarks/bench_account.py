@@ -43,24 +43,28 @@ def read(path):
         return ""
 
 
-def recorders():
-    return {path for path in glob.glob("/proc/[0-9]*") if read(path + "/comm") == "leaktide-drain\n"}
+def writes_into(process, folder):
+    """Other recordings may run meanwhile."""
+    try:
+        return any(os.readlink(link).startswith(folder) for link in glob.glob(process + "/fd/*"))
+    except OSError:
+        return False
 
 
-def account_ns(not_of):
-    """Processor time of threads that take accounts, of recorders but these; None: there is no such thread."""
-    tasks = [task for folder in recorders() - not_of for task in glob.glob(folder + "/task/*")
-             if read(task + "/comm") == "leaktide-accnt\n"]
+def account_ns(folder):
+    """Processor time of threads that take accounts, of the recorder of this folder; None: there is no such thread."""
+    tasks = [task for process in glob.glob("/proc/[0-9]*")
+             if read(process + "/comm") == "leaktide-drain\n" and writes_into(process, folder)
+             for task in glob.glob(process + "/task/*") if read(task + "/comm") == "leaktide-accnt\n"]
     return sum(int(read(task + "/schedstat").split()[0]) for task in tasks) if tasks else None
 
 
 def one_run(way, mappings):
-    others = recorders()
     with tempfile.TemporaryDirectory() as folder:
         start = time.monotonic()
         program = subprocess.Popen(command(way, mappings, os.path.join(folder, "trace")), stdout=subprocess.PIPE, text=True)
         time.sleep(max(0.0, start + SECONDS - 0.5 - time.monotonic()))
-        spent_ns = account_ns(others)
+        spent_ns = account_ns(folder)
         lived = time.monotonic() - start
         said, _ = program.communicate(timeout=600)
     assert program.returncode == 0, program.returncode

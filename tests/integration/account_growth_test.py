@@ -192,6 +192,7 @@ class Growth(unittest.TestCase):
 
     def test_pools_that_few_objects_pin_are_no_leak(self):
         rows, verdict = self.growth("pinned0")
+        self.assertTrue(rows, (verdict, self.errors["pinned0"]))
         self.assertEqual([rows[0]["cause"], rows[0]["is_leak"]], ["kept_by_python", False], rows)
         self.assertGreaterEqual(rows[0]["share_percent"], 70)
         self.assertFalse(any(" together: " in said for said in verdict), verdict)
