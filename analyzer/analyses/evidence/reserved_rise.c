@@ -56,7 +56,7 @@ struct reserved_rise reserved_rise_of(const struct question *question, uint16_t 
     if (!row->has_reserved)
         return rise;
     sample(question->tally, row, ledger, first, last, &sampled);
-    if (sampled.count < STEPS_MIN)
+    if (!sampled.count)
         return rise;
     bytes = rise_between(sampled.reserved, 0, sampled.count - 1);
     late = rise_between(sampled.reserved, sampled.count - sampled.count / THIRD_SHARE - 1,
