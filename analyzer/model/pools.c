@@ -94,6 +94,15 @@ bool pool_lies_in(const struct pool *inner, const struct pool *outer)
     return inner->lies_in == POOL_OTHER && pool_is_of_device(outer);
 }
 
+size_t pools_between(const struct pool *inner, const struct pool *outer)
+{
+    size_t count = 0;
+
+    for (int id = 0; id < POOL_COUNT; id++)
+        count += pool_lies_in(inner, &pools[id]) && pool_lies_in(&pools[id], outer);
+    return count;
+}
+
 bool pool_is_peer(const struct pool *a, const struct pool *b)
 {
     return a->id != POOL_OTHER && a->family != b->family && a->peer == b->peer;

@@ -82,6 +82,9 @@ bool pool_lies_in(const struct pool *inner, const struct pool *outer);
 /* Whether the two have one place on devices of different families: "torch" and "pta". */
 bool pool_is_peer(const struct pool *a, const struct pool *b);
 
+/* How many pools lie in the second, and the first in them. */
+size_t pools_between(const struct pool *inner, const struct pool *outer);
+
 /* Whether it hands out memory of a device as the device has it: a driver's or a runtime's. */
 bool pool_is_of_device(const struct pool *pool);
 

@@ -49,10 +49,10 @@ enum ledger_kind {
     LEDGER_KIND_COUNT
 };
 
-/* What a step is doing, by the names of its ranges and operators. */
 /* What owners say of tensors, as the tracer does by identity: "model@optimizer_state". */
 enum { TENSOR_IS_WEIGHT = 1, TENSOR_IS_GRADIENT = 2, TENSOR_IS_OPTIMIZER = 4 };
 
+/* What a step is doing, by the names of its ranges and operators. */
 enum step_phase { PHASE_OTHER, PHASE_FORWARD, PHASE_BACKWARD, PHASE_OPTIMIZER, PHASE_COUNT };
 
 struct ledger {
@@ -82,7 +82,7 @@ struct ledger {
      * only. What is held beside them is a number that the source tells, and no part of them. */
     uint64_t older_bytes, older_count;
     uint64_t older_left_bytes, older_left_count;
-    /* Layers: known when its process has ended. */
+    /* Layers; the last two are known when its process has ended. */
     uint64_t cut_up_bytes; /* as of its groups */
     bool is_placed;        /* one of its blocks was seen to lie inside of another ledger's */
     bool is_reserved;      /* a recorded pool takes its memory from it */
@@ -185,6 +185,11 @@ static inline bool ledger_is_memory(const struct ledger *ledger)
 {
     return ledger->kind == LEDGER_MEMORY || ledger->kind == LEDGER_HOST;
 }
+
+/* Whether blocks of one may lie in those of the other, or in what these mappings show: by their
+ * pools, of one process and device. */
+bool ledger_may_lie_in(const struct model *model, const struct ledger *inner,
+                       const struct ledger *outer);
 
 /* Nobody uses more than a pool holds: numbers that say so are not to be trusted. */
 static inline bool ledger_reserved_is_possible(const struct ledger *ledger)

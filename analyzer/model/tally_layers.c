@@ -213,17 +213,17 @@ static void mapping_born(struct tally *tally, uint16_t ledger, const struct live
 
 /* --- blocks ----------------------------------------------------------------------------------- */
 
-static bool is_below(const struct tally *tally, const struct ledger *inner,
-                     const struct ledger *outer)
+bool ledger_may_lie_in(const struct model *model, const struct ledger *inner,
+                       const struct ledger *outer)
 {
-    const struct pool *pool = pool_of(tally, outer);
+    const struct pool *pool = model_pool_at(model, outer->pool);
 
-    if (outer->device != inner->device)
+    if (inner->process != outer->process || inner->device != outer->device ||
+        (outer->kind != LEDGER_MAPPING && !ledger_is_memory(outer)))
         return false;
     if (outer->kind == LEDGER_MAPPING)
-        return outer->device >= 0 && pool->lies_in != pool->id &&
-               pool_lies_in(pool_of(tally, inner), pool_by_id(pool->lies_in));
-    return ledger_is_memory(outer) && pool_lies_in(pool_of(tally, inner), pool);
+        pool = pool_by_id(pool->lies_in);
+    return pool_lies_in(model_pool_at(model, inner->pool), pool);
 }
 
 /* Those that its blocks may lie in: ledgers only come. */
@@ -235,7 +235,7 @@ static void find_outers(struct tally *tally, uint16_t ledger, struct ledger_laye
     layer->known_ledgers = tally->ledger_count;
     for (size_t i = tally->process_first_ledger; i < tally->ledger_count; i++)
         if (i != ledger && layer->outer_count < OUTERS_MOST &&
-            is_below(tally, inner, ledger_at(tally, (uint32_t)i)))
+            ledger_may_lie_in(tally->model, inner, ledger_at(tally, (uint32_t)i)))
             layer->outers[layer->outer_count++] = (uint16_t)i;
 }
 
@@ -321,8 +321,8 @@ void tally_layers_gone(struct tally *tally, const struct live_block *block)
 static bool lies_in(const struct tally *tally, const struct ledger *inner,
                     const struct ledger *outer)
 {
-    return inner->device == outer->device && inner->peak_bytes && outer->peak_bytes &&
-           ledger_is_memory(outer) && pool_lies_in(pool_of(tally, inner), pool_of(tally, outer));
+    return inner->peak_bytes && outer->peak_bytes && ledger_is_memory(outer) &&
+           ledger_may_lie_in(tally->model, inner, outer);
 }
 
 /* No third ledger lies between the two. */

@@ -249,6 +249,16 @@ class Diffs(Words):
         self.assertTrue(text.startswith("PEAK: +4.00 MiB of pta device 0 (20.0 MiB, was 16.0 MiB): "
                                         "+4.00 MiB at PTA@copy (was 0 B)."), text)
 
+    def test_what_is_reserved_more_is_said_where_no_more_is_used(self):
+        for name, size in ("base.csv", 20), ("now.csv", 60):
+            recordings.memscope(self.path(name), [
+                ("HAL", "alloc", 0x10000000, size * MIB, 0),
+                ("PTA", "alloc", 0x10000000, 16 * MIB, 0),
+                ("PTA", "free", 0x10000000, 16 * MIB, 0)])
+        text = self.ask("diff", self.path("base.csv"), self.path("now.csv"))
+        self.assertTrue(text.startswith("RESERVED: +40.0 MiB of hal device 0 (60.0 MiB, was 20.0 MiB)"), text)
+        self.assertNotIn("NO CHANGE", text)
+
     def test_what_nobody_saw_being_made_is_called_older(self):
         for name, older in ("base", []), ("now", [(GIB, 700 * MIB)]):
             made = recordings.Snapshot()

@@ -46,7 +46,7 @@ HIDDEN = re.compile(
 # Which memory lies in which: in these files, and asked of analyses/sites/ledger_layers.h by all others.
 LAYERS = re.compile(r"\b(?:pool_lies_in|cut_up_bytes|ledger->is_reserved)\b|(?:->|\.)lies_in\b")
 LAYERS_FILES = {"pools.c", "pools.h", "tally.h", "tally_groups.c", "tally_layers.c", "tally_rows_check.c", "ledger_layers.c",
-                "fragments.c", "oom.c", "segments_below.c"}
+                "oom.c", "segments_below.c"}
 
 
 def sources(folder):

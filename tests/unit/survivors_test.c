@@ -1237,11 +1237,42 @@ static void segments_of_a_pool_that_leaks_are_no_finding(void **state)
     }
 }
 
+static void reserve(uint64_t bytes)
+{
+    event_list_add(&list, (struct event){.kind = EVENT_RESERVED,
+                                         .pool = list.pool,
+                                         .place = list.device,
+                                         .value = bytes});
+}
+
+/* In each step a piece that is all given back; the pool reserves more for it, or what it has. */
+static void a_pool_that_reserves_ever_more_is_fragmented(void **state)
+{
+    for (uint64_t grows = 0; grows < 2; grows++) {
+        uint32_t piece;
+
+        teardown(state);
+        assert_int_equal(setup(state), 0);
+        piece = event_list_site(&list, "piece");
+        for (uint64_t i = 0; i < STEPS; i++) {
+            event_list_step(&list, EVENT_STEP_BEGIN, i + 1);
+            reserve((64 + grows * i) << 20);
+            event_list_alloc(&list, 1 << 20, 1 << 20, piece);
+            event_list_free(&list, 1 << 20);
+            event_list_step(&list, EVENT_STEP_END, i + 1);
+        }
+        ask();
+        assert_int_equal(verdict_with("FRAGMENTED: ") != NULL, grows);
+        assert_int_equal(verdict_with("No leak") != NULL, !grows);
+    }
+}
+
 #define STORY(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        STORY(a_pool_that_reserves_ever_more_is_fragmented),
         STORY(late_frees_of_another_stack_hide_no_leak),
         STORY(what_stays_in_two_phases_is_no_leak),
         STORY(what_an_exit_handler_frees_may_be_a_leak),

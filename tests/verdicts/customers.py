@@ -25,7 +25,8 @@ PASSED, SILENT, REFUSED = "passed", "-", "refused"
 
 # A word, and how its sentences read: of leaks, of the gate, of summaries.
 DOUBTS = [(word, re.compile(pattern)) for word, pattern in [
-    ("blocks", r"No block was recorded|Nothing was allocated|No block is in this recording|no allocation of a block"),
+    ("blocks", r"No block was recorded|Nothing was allocated|No block is in this recording|no allocation of a block|"
+               r"no block of the program.s own was made"),
     ("steps", r"steps? judged, \d+ are needed|judged steps?, \d+ are needed|steps found by their period|[Nn]o steps|too few steps"),
     ("unrecorded", r"no memory of it was recorded|none of its memory was recorded"),
     ("state", r"A STATE without history|a state without history"),

@@ -20,6 +20,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
+#include "ascend_abi.h"
 #include "ascend_device.h"
 #include "config.h"
 #include "device_blocks.h"
@@ -46,9 +47,8 @@ struct cxx_string {
 };
 
 enum {
-    TORCH_CPU = 0,                    /* c10::DeviceType::CPU */
-    TORCH_OUT_OF_MEMORY = 2,          /* as the CUDA runtime says it */
-    TORCH_NPU_OUT_OF_MEMORY = 207001, /* as the runtime of Ascend says it */
+    TORCH_CPU = 0,          /* c10::DeviceType::CPU */
+    TORCH_OUT_OF_MEMORY = 2 /* as the CUDA runtime says it */
 };
 
 static const char *const torch_libraries[] = {"libc10.so", NULL};
@@ -161,7 +161,7 @@ static void refusal_record(const struct torch_refusal *refusal, struct unwind_re
     if (!refusal->size_bytes || !config_get()->records_device || !guard_enter(LAYER_TORCH))
         return;
     record_alloc_failed(refusal->is_workspace ? pool_pta_workspace : pool_pta, place,
-                        refusal->size_bytes, TORCH_NPU_OUT_OF_MEMORY,
+                        refusal->size_bytes, RT_STATUS_OUT_OF_MEMORY,
                         recorder_site(LAYER_TORCH, from));
     device_hook_leave(LAYER_TORCH, saved_errno);
 }

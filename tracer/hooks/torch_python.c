@@ -162,7 +162,9 @@ void torch_python_look(void)
 
     if (atomic_load_explicit(&has_no_more, memory_order_relaxed) || recorder_is_paused())
         return;
-    count = atomic_fetch_add_explicit(&operators, 1, memory_order_relaxed) + 1;
+    /* About so many: of two threads at once one may be lost, and no operator waits for another. */
+    count = atomic_load_explicit(&operators, memory_order_relaxed) + 1;
+    atomic_store_explicit(&operators, count, memory_order_relaxed);
     if ((count & (count - 1)) == 0)
         ask();
 }

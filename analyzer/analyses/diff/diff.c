@@ -509,7 +509,7 @@ static void say_pair(const struct diff *diff, const struct changed_pair *changed
         label_size_change(report_arena(report), moved.change), label,
         changed->is_reserved ? translated(" outside of its pools") : "",
         is_peak ? "" : translated(" at the end"),
-        changed->is_counted ? translated(" as the pool counts") : "",
+        changed->is_counted && !changed->is_reserved ? translated(" as the pool counts") : "",
         label_size(texts, moved.current), label_size(texts, moved.base),
         causes_of(diff, changed->pair, measure, spread_size(moved)),
         is_peak ? "" : older_words(diff, changed));
@@ -644,9 +644,47 @@ static void say_alone(const struct diff *diff)
     }
 }
 
+/* What a pool reserves as it tells, or what it takes from below where it does not. */
+static struct spread reserved_spread(const struct changed_pair *pair)
+{
+    return pair->has_reserved  ? pair->reserved
+           : pair->is_reserved ? shown_spread(pair, PEAK_BYTES)
+                               : (struct spread){0};
+}
+
+/* Where no block says that anything changed: the pool that reserves most more, or less. */
+static size_t say_reserved(const struct diff *diff)
+{
+    struct arena *texts = report_arena(diff->report);
+    const struct changed_pair *most = NULL;
+    struct spread moved;
+
+    for (size_t i = 0; i < diff->join->pairs.count; i++) {
+        const struct changed_pair *row = &diff->pairs[i];
+
+        moved = reserved_spread(row);
+        if (moved.is_changed && !row->is_alone &&
+            (!most || row->has_reserved > most->has_reserved ||
+             (row->has_reserved == most->has_reserved &&
+              spread_size(moved) > spread_size(reserved_spread(most)))))
+            most = row;
+    }
+    if (!most)
+        return 0;
+    moved = reserved_spread(most);
+    if (moved.change > 0)
+        report_outcome(diff->report, REPORT_FOUND);
+    report_verdict(diff->report, ORDER_PEAK,
+                   "RESERVED: %s of %s (%s, was %s), and no more or less is used at once.",
+                   label_size_change(texts, moved.change), label_pair(diff, most->pair),
+                   label_size(texts, moved.current), label_size(texts, moved.base));
+    return 1;
+}
+
 static void say_all(const struct diff *diff)
 {
     size_t peaks = say_pairs(diff, PEAK_BYTES), ends = say_pairs(diff, END_BYTES);
+    size_t reserved = peaks || ends ? 0 : say_reserved(diff);
     size_t operators = say_operators(diff), compared = compared_count(diff), sites = 0;
 
     for (size_t i = 0; i < diff->join->rows.count; i++)
@@ -654,7 +692,7 @@ static void say_all(const struct diff *diff)
                  !diff_pair_is_alone(diff->join, diff->rows[i].row->pair);
     if (!diff->join->pairs.count)
         report_verdict(diff->report, ORDER_PEAK, "Nothing was allocated on any side.");
-    else if (!peaks && !ends && compared)
+    else if (!peaks && !ends && !reserved && compared)
         report_verdict(diff->report, ORDER_PEAK,
                        "NO CHANGE of the peak, or of what is kept, in %zu ledger%s%s.", compared,
                        compared == 1 ? "" : "s",

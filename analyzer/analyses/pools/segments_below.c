@@ -6,33 +6,18 @@
 #include "leaktide/invariant.h"
 #include "list.h"
 
-/* Pools that take from the lower and that the upper takes from. */
-static uint8_t pools_between(const struct pool *upper, const struct pool *lower)
-{
-    uint8_t count = 0;
-
-    for (int id = 0; id < POOL_COUNT; id++) {
-        const struct pool *between = pool_by_id((enum pool_id)id);
-
-        count += pool_lies_in(upper, between) && pool_lies_in(between, lower);
-    }
-    return count;
-}
-
 struct layer layer_below(const struct tally *tally, const struct ledger *lower,
                          const struct ledger *upper)
 {
     const struct model *model = tally_model(tally);
-    const struct pool *pool = model_pool_at(model, upper->pool);
     const struct pool *below = model_pool_at(model, lower->pool);
-    struct layer layer = {.is_mapping = lower->kind == LEDGER_MAPPING};
+    struct layer layer = {.is_below = ledger_may_lie_in(model, upper, lower),
+                          .is_mapping = lower->kind == LEDGER_MAPPING};
 
     if (layer.is_mapping)
         below = pool_by_id(below->lies_in);
-    layer.is_below = lower->process == upper->process && lower->device == upper->device &&
-                     (layer.is_mapping || lower->kind == LEDGER_MEMORY) &&
-                     pool_lies_in(pool, below);
-    layer.distance = layer.is_below ? pools_between(pool, below) : 0;
+    if (layer.is_below)
+        layer.distance = (uint8_t)pools_between(model_pool_at(model, upper->pool), below);
     return layer;
 }
 

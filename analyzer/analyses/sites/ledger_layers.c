@@ -3,6 +3,7 @@
 
 #include "leaktide/format.h"
 #include "model.h"
+#include "thresholds.h"
 
 bool ledger_is_reserved(const struct ledger *ledger)
 {
@@ -22,21 +23,18 @@ static bool is_cut_up(const struct tally *tally, const struct group *group,
     uint64_t bytes = detail->cut_up_bytes;
 
     if (model_place_at(tally_model(tally), detail->place).flags & MT_PLACE_HANDLE)
-        return bytes >= detail->mapped_bytes - detail->mapped_bytes / 2;
-    return bytes && bytes >= group->alloc_bytes - group->alloc_bytes / 2;
+        return bytes >= detail->mapped_bytes - detail->mapped_bytes / MOST_SHARE;
+    return bytes && bytes >= group->alloc_bytes - group->alloc_bytes / MOST_SHARE;
 }
 
 /* A pool lies in it, and nobody saw where: as in recordings without mappings. */
 static bool is_opaque(const struct tally *tally, const struct ledger *outer)
 {
-    const struct model *model = tally_model(tally);
-
     for (size_t i = 0; !outer->cut_up_bytes && i < tally_ledger_count(tally); i++) {
         const struct ledger *inner = tally_ledger_at(tally, i);
 
-        if (inner->process == outer->process && inner->device == outer->device &&
-            ledger_is_memory(inner) && inner->peak_bytes && !inner->is_placed &&
-            pool_lies_in(model_pool_at(model, inner->pool), model_pool_at(model, outer->pool)))
+        if (ledger_is_memory(inner) && inner->peak_bytes && !inner->is_placed &&
+            ledger_may_lie_in(tally_model(tally), inner, outer))
             return true;
     }
     return false;

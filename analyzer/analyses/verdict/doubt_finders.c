@@ -188,7 +188,10 @@ bool doubt_find_no_blocks(const struct doubt_ground *ground, struct doubt *doubt
     if (ground->is_by_stacks ||
         (has_steps ? growth_has_blocks(ground->question) : has_blocks(ground->question->tally)))
         return false;
-    doubt->detail = no_blocks_sentence(ground->question, ground->arena);
+    doubt->detail = has_blocks(ground->question->tally)
+                        ? translated("no block of the program's own was made in steps that could "
+                                     "be judged. Mark steps, or name what begins one.")
+                        : no_blocks_sentence(ground->question, ground->arena);
     return true;
 }
 

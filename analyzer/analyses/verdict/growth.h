@@ -76,7 +76,7 @@ bool growth_needs_survivors(const struct question *question);
 struct judged_steps growth_longest_steps(const struct question *question);
 
 bool growth_has_device_memory(const struct question *question);
-/* Whether a process with steps allocated a block at all: otherwise there is nothing to judge. */
+/* Whether a process with steps made a block of its own: otherwise there is nothing to judge. */
 bool growth_has_blocks(const struct question *question);
 
 /*
