@@ -505,26 +505,17 @@ bool growth_has_device_memory(const struct question *question)
     return false;
 }
 
-/* In marked steps it is enough that it was made; a period may be that of anything, so what was
- * found must have left it alive at an end. */
-static bool is_evidence(const struct question *question, uint32_t group, bool are_marked)
-{
-    const struct tally *tally = question->tally;
-    uint16_t process = tally_ledger_at(tally, tally_group_at(tally, group)->ledger)->process;
-
-    if (!group_is_judged(tally, group) || !tally_process_at(tally, process).ended_step_count)
-        return false;
-    return are_marked ? tally_group_at(tally, group)->alloc_count > 0
-                      : tally_past_at(tally, group)->series.count > 0;
-}
-
 bool growth_has_blocks(const struct question *question)
 {
-    bool are_marked = growth_steps_are_marked(question);
+    const struct tally *tally = question->tally;
 
-    for (uint32_t i = 1; i < tally_group_count(question->tally); i++)
-        if (is_evidence(question, i, are_marked))
+    for (uint16_t i = 0; i < tally_ledger_count(tally); i++) {
+        const struct ledger *ledger = tally_ledger_at(tally, i);
+
+        if (ledger_is_judged(ledger) && ledger->alloc_count &&
+            tally_process_at(tally, ledger->process).ended_step_count)
             return true;
+    }
     return false;
 }
 
