@@ -401,9 +401,7 @@ static enum mt_result read_confidence(struct reading *reading, const struct toml
                                       double *chance_max)
 {
     if (value->kind != TOML_FRACTION || value->fraction < 0.99 || value->fraction >= 1)
-        return complain_at(reading, value,
-                           "a number from 0.99, as leaks are judged anyway, to "
-                           "below 1 is expected");
+        return complain_at(reading, value, "a number from 0.99 to below 1 is expected");
     *chance_max = 1 - value->fraction;
     return MT_OK;
 }
@@ -585,7 +583,7 @@ enum mt_result policy_open(const char *path, struct policy **out, struct mt_erro
         policy->path = arena_text(&policy->arena, path, strlen(path));
         policy->require.warm_up_steps = -1;
         policy->require.is_complete_needed = true;
-        policy->leak.chance_max = 0.01;
+        policy->leak.chance_max = 1;
         policy->leak.allows_caches = true;
     }
     if (!policy || !policy->path)

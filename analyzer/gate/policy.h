@@ -57,7 +57,7 @@ struct policy {
     struct {
         bool is_asked; /* there is a [leak] table */
         unsigned line;
-        double chance_max;  /* 1 - confidence */
+        double chance_max;  /* 1 - confidence; 1: each leak counts, as it was judged */
         uint64_t slope_min; /* bytes per step */
         bool allows_caches;
         uint64_t window_growth; /* bytes, where there are no steps */

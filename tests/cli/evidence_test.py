@@ -129,6 +129,35 @@ class Incomplete(Answers):
         self.assertNotIn("\npassed ", text)
 
 
+class Gates(Answers):
+    def few_steps(self):
+        """In five steps of six a block that stays: chance makes the rise of them in 4 of 100 times."""
+        number = 0
+        for step in range(1, 7):
+            address = "0x12c%09x" % (step * MIB)
+            for event, kind, name, size in (
+                    ("MSTX", "Range_start", "step start", 0), ("MALLOC", "PTA", "N/A", 65536),
+                    ("MSTX", "Range_end", f"Range end from id {step}", 0)):
+                if size and step == 6:
+                    continue
+                number += 1
+                attr = {"addr": address, "size": size, "total": 4 * MIB, "used": size}
+                yield [number, event, kind, name, 1_764_753_084_000_000_000 + number * 1000, 100,
+                       101, 0, address if size else "N/A", json.dumps(attr) if size else "", "", ""]
+
+    def test_what_leaks_calls_a_leak_passes_no_gate(self):
+        path = self.database("few.db", recordings.MEMSCOPE_COLUMNS, self.few_steps())
+        status, text = self.ask("leaks", path)
+        self.assertEqual(status, 1, text)
+        self.assertIn("chance of a false alarm: 0.04", text)
+        self.assertEqual(self.gate(path)[0], 1)
+        with open(self.path("policy.toml"), "w", encoding="utf-8") as file:
+            file.write("[leak]\nconfidence = 0.99\n")
+        status, text = self.gate(path)
+        self.assertEqual(status, 0, text)
+        self.assertIn("1 leak, within the limits of [leak]", text)
+
+
 class Layouts(Answers):
     def test_names_of_columns_and_blanks_do_not_matter(self):
         columns = ["id", "event", "eventType", "name", "timestamp", "processId", "threadId",

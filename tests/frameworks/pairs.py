@@ -107,7 +107,7 @@ def faults_of_both(options, clean, leak):
 def tell(options, wheels, name, pair, folders, fakes, scratch):
     policy = os.path.join(scratch, "leaktide.toml")
     with open(policy, "w") as file:
-        file.write("[leak]\nconfidence = 0.99\n")
+        file.write("[leak]\n")
     clean, _ = record(options, wheels, folders, fakes, pair, False, scratch)
     leak, stats = record(options, wheels, folders, fakes, pair, True, scratch)
     faults = [*faults_of_clean(options, clean, policy), *faults_of_leak(options, pair, leak, stats, policy),
