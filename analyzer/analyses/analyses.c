@@ -34,6 +34,7 @@ static const struct analysis report_analyses[] = {
     {.write = analyse_totals},
     {.write = analyse_operators},
     {.write = analyse_categories},
+    {.write = analyse_layers_if_known},
     {.write = analyse_known_ranks},
     {.write = analyse_process_account},
     {.write = analyse_device_account},
@@ -136,6 +137,12 @@ static const struct analysis operators_analyses[] = {
     {.write = analyse_notes},
     {NULL, NULL},
 };
+static const struct analysis layers_analyses[] = {
+    {.write = analyse_layers},
+    {.write = analyse_recording},
+    {.write = analyse_notes},
+    {NULL, NULL},
+};
 static const struct analysis modules_analyses[] = {
     {.write = analyse_modules_verdict},
     {.write = analyse_recording},
@@ -203,6 +210,7 @@ const struct answer_kind answer_kinds[] = {
     {"stacks", "through which calls memory was asked for", 100, stacks_analyses},
     {"steps", "what is alive when each step ends, and what is new", 50, steps_analyses},
     {"ops", "memory by operator", 30, operators_analyses},
+    {"layers", "memory by module of the model: torch.nn.Module", 30, layers_analyses},
     {"modules", "memory by module of the driver, and the driver's own counters", 30,
      modules_analyses},
     {"breakdown", "who holds the memory and what for, to the device's total", 30,

@@ -50,6 +50,8 @@ static const struct option_spec options[] = {
     {OPTION_FOLLOW_CHILDREN, 0, "follow-children", "yes|no", "record what it starts too (yes)"},
     {OPTION_PYTHON_OBJECTS, 0, "python-objects", "yes|no",
      "with cpu and stacks of Python: what Python's own allocator makes (yes)"},
+    {OPTION_LAYERS, 0, "layers", "yes|no",
+     "which module of a PyTorch model memory is for: leaktide layers (no)"},
     {OPTION_QUIET, 'q', "quiet", NULL, "say nothing but errors"},
     COLOR_OPTION,
     {OPTION_NO_REPORT, 0, "no-report", NULL, "no verdict at the end"},
@@ -87,6 +89,7 @@ static const struct handed_on {
     {OPTION_WATCH, "watch", NULL},
     {OPTION_FOLLOW_CHILDREN, "follow-children", (const char *const[]){"yes", "no", NULL}},
     {OPTION_PYTHON_OBJECTS, "python-objects", (const char *const[]){"yes", "no", NULL}},
+    {OPTION_LAYERS, "layers", (const char *const[]){"yes", "no", NULL}},
 };
 
 enum { handed_on_count = sizeof(handed_on) / sizeof(handed_on[0]) };

@@ -84,6 +84,14 @@ const struct command questions[] = {
     {.name = "steps", .run = judge_answer, .options = QUESTION_OPTIONS(STEP_OPTIONS, END)},
     {.name = "ops", .run = tell_answer, .options = QUESTION_OPTIONS(STEP_OPTIONS, END)},
     {.name = "breakdown", .run = tell_answer, .options = QUESTION_OPTIONS(STEP_OPTIONS, END)},
+    {.name = "layers",
+     .examples =
+         "  leaktide run --layers=yes -o run.leaktide -- python3 train.py\n"
+         "  leaktide layers --depth=3 run.leaktide\n",
+     .run = tell_answer, .options = QUESTION_OPTIONS(
+        STEP_OPTIONS,
+        {OPTION_DEPTH, 0, "depth", "N", "so many names of each path; 0: as many as fit on a screen (0)"},
+        END)},
     {.name = "modules", .run = tell_answer, .options = QUESTION_OPTIONS(STEP_OPTIONS, END)},
     {.name = "ranks", .run = ranks_answer, .options = QUESTION_OPTIONS(
         STEP_OPTIONS, PARALLEL_OPTION,

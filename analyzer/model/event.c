@@ -32,6 +32,9 @@ const char *event_kind_name(uint8_t kind)
         [EVENT_SEGMENT] = "segment",
         [EVENT_SEGMENT_GONE] = "segment gone",
         [EVENT_FREE_WAITS] = "free that waits",
+        [EVENT_NN_MODULE_BEGIN] = "module of the model begin",
+        [EVENT_NN_MODULE_END] = "module of the model end",
+        [EVENT_BLOCK_NN_MODULE] = "block of a module of the model",
     };
 
     return names[kind];

@@ -44,6 +44,11 @@ enum event_kind {
     EVENT_BLOCK_OWNER, /* address, text: the block there belongs to it from its alloc on */
     EVENT_NOTE,        /* detail = subject, text; address and value = first and second; place */
     EVENT_PAUSE,       /* value 1: no new blocks were recorded from here on; 0: they were again */
+    /* text = path, "blocks.17.mlp": a module of the model (torch.nn.Module, a Cell) runs forward,
+     * on this thread */
+    EVENT_NN_MODULE_BEGIN,
+    EVENT_NN_MODULE_END,
+    EVENT_BLOCK_NN_MODULE, /* address, text = path: the block there is a part of that module */
     EVENT_KIND_COUNT
 };
 

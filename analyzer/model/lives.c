@@ -459,7 +459,8 @@ static enum mt_result read_again(struct reading *reading, const struct event_sou
 
 enum {
     PHASE_KINDS = 1u << EVENT_OPERATOR_BEGIN | 1u << EVENT_OPERATOR_END | 1u << EVENT_RANGE_BEGIN |
-                  1u << EVENT_RANGE_END | 1u << EVENT_STEP_BEGIN | 1u << EVENT_STEP_END
+                  1u << EVENT_RANGE_END | 1u << EVENT_STEP_BEGIN | 1u << EVENT_STEP_END |
+                  1u << EVENT_NN_MODULE_BEGIN
 };
 
 static void listen(struct reading *reading, const struct life_visitor *visitor)

@@ -60,6 +60,16 @@ void owned_blocks_name(struct owned_blocks *blocks, uint64_t alloc, uint32_t fir
     name_add(row, owner);
 }
 
+void owned_blocks_place(struct owned_blocks *blocks, uint64_t alloc, uint32_t nn_module)
+{
+    struct owned_block *row = row_of(blocks, alloc);
+
+    if (!row)
+        blocks->has_failed = true;
+    else if (!row->nn_module)
+        row->nn_module = nn_module;
+}
+
 static void names_join(struct model *model, struct owned_block *row)
 {
     char joined[OWNER_BYTES];
@@ -86,7 +96,8 @@ static int by_alloc(const void *a, const void *b)
 void owned_blocks_settle(struct owned_blocks *blocks, struct model *model)
 {
     for (size_t i = 0; i < blocks->count; i++)
-        names_join(model, &blocks->rows[i]);
+        if (blocks->rows[i].name_count)
+            names_join(model, &blocks->rows[i]);
     if (blocks->count)
         qsort(blocks->rows, blocks->count, sizeof(*blocks->rows), by_alloc);
     hash_index_release(&blocks->index);
@@ -99,6 +110,7 @@ void owned_blocks_check(const struct owned_blocks *blocks)
     MT_ASSERT(blocks->count <= blocks->capacity);
     for (size_t i = 0; i < blocks->count; i++) {
         MT_ASSERT(!i || blocks->rows[i - 1].alloc < blocks->rows[i].alloc);
-        MT_ASSERT(blocks->rows[i].name_count && blocks->rows[i].name_count <= OWNED_NAMES_MAX);
+        MT_ASSERT((blocks->rows[i].name_count || blocks->rows[i].nn_module) &&
+                  blocks->rows[i].name_count <= OWNED_NAMES_MAX);
     }
 }

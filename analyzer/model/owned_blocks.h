@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Blocks that were given an owner while they were alive (EVENT_BLOCK_OWNER), and all of their
- * owners.
+ * Blocks that were given an owner or a module of the model while they were alive
+ * (EVENT_BLOCK_OWNER, EVENT_BLOCK_NN_MODULE): all of their owners, and the first module.
  *
  * A block is known by the number of its alloc: events count from 1 in the order of reading.
  */
@@ -20,7 +20,8 @@ enum { OWNED_NAMES_MAX = 8 };
 /* Its names: that from its alloc first, if it has one. */
 struct owned_block {
     uint64_t alloc;                  /* number of the event */
-    uint32_t owner;                  /* text: all of them; 0 until they are settled */
+    uint32_t owner;                  /* text: all of them; 0: none, or they are not settled */
+    uint32_t nn_module;              /* text; 0: none */
     uint32_t names[OWNED_NAMES_MAX]; /* texts */
     uint32_t name_count;
 };
@@ -36,9 +37,10 @@ struct owned_blocks {
 void owned_blocks_release(struct owned_blocks *blocks);
 /* owner: a text; first: what the block was called when it was allocated; 0: nothing. */
 void owned_blocks_name(struct owned_blocks *blocks, uint64_t alloc, uint32_t first, uint32_t owner);
+void owned_blocks_place(struct owned_blocks *blocks, uint64_t alloc, uint32_t nn_module);
 /* After the last name, while nobody else fills the model: "model@weight". */
 void owned_blocks_settle(struct owned_blocks *blocks, struct model *model);
-/* Of settled ones: asserts that they are in order and have names. */
+/* Of settled ones: asserts that they are in order and have names or a module. */
 void owned_blocks_check(const struct owned_blocks *blocks);
 
 #endif

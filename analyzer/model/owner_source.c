@@ -9,7 +9,7 @@
 #include "event_reader.h"
 #include "leaktide/invariant.h"
 
-enum { GROWTH = 3 };
+enum { NAMED_MOST = 5 };
 
 struct owner_source {
     struct event_source inner;
@@ -19,13 +19,13 @@ struct owner_source {
     struct event_batch batch;
     size_t next;
     uint64_t event_count; /* that were handed out */
-    struct event named[GROWTH];
+    struct event named[NAMED_MOST];
 };
 
-static struct event tag_like(const struct event *event, enum event_kind kind, uint32_t owner)
+static struct event tag_like(const struct event *event, enum event_kind kind, uint32_t text)
 {
     return (struct event){.time_ns = event->time_ns,
-                          .text = owner,
+                          .text = text,
                           .thread = event->thread,
                           .process = event->process,
                           .kind = (uint8_t)kind,
@@ -46,14 +46,23 @@ static size_t plain_count(const struct owner_source *source)
     return before < left ? (size_t)before : left;
 }
 
-/* The alloc between the tags of its owner. */
-static void name_alloc(struct owner_source *source, const struct event *event)
+/* The alloc between the tags of its owner and within its module: how many events. */
+static size_t name_alloc(struct owner_source *source, const struct event *event)
 {
-    uint32_t owner = source->owned->rows[source->next++].owner;
+    const struct owned_block *row = &source->owned->rows[source->next++];
+    struct event *named = source->named;
+    size_t count = 0;
 
-    source->named[0] = tag_like(event, EVENT_TAG_BEGIN, owner);
-    source->named[1] = *event;
-    source->named[2] = tag_like(event, EVENT_TAG_END, owner);
+    if (row->owner)
+        named[count++] = tag_like(event, EVENT_TAG_BEGIN, row->owner);
+    if (row->nn_module)
+        named[count++] = tag_like(event, EVENT_NN_MODULE_BEGIN, row->nn_module);
+    named[count++] = *event;
+    if (row->nn_module)
+        named[count++] = tag_like(event, EVENT_NN_MODULE_END, row->nn_module);
+    if (row->owner)
+        named[count++] = tag_like(event, EVENT_TAG_END, row->owner);
+    return count;
 }
 
 static enum mt_result source_rewind(void *context, struct mt_error *error)
@@ -80,9 +89,8 @@ static enum mt_result source_lend(void *context, const struct event **events, si
     *events = source->batch.events + source->batch.at;
     *count = plain;
     if (!plain) {
-        name_alloc(source, *events);
+        *count = name_alloc(source, *events);
         *events = source->named;
-        *count = GROWTH;
         plain = 1;
     }
     source->batch.at += plain;

@@ -3,7 +3,8 @@
  * The events of a recording in which blocks have the owners that they were given later.
  *
  * EVENT_BLOCK_OWNER says whose a block is when it is alive already. Here its alloc stands between
- * EVENT_TAG_BEGIN and EVENT_TAG_END of that owner, so whoever reads it needs to know nothing of
+ * EVENT_TAG_BEGIN and EVENT_TAG_END of that owner, and within the module that
+ * EVENT_BLOCK_NN_MODULE says, so whoever reads it needs to know nothing of
  * such events. What the block was called when it was allocated stays in front: "model@weight".
  * tally_owners.c has which block is meant.
  */

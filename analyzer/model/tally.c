@@ -539,9 +539,12 @@ static void on_other(struct tally *tally, const struct event *event)
     case EVENT_RANGE_END:
     case EVENT_TAG_BEGIN:
     case EVENT_TAG_END:
+    case EVENT_NN_MODULE_BEGIN:
+    case EVENT_NN_MODULE_END:
         tally_context_event(tally, event);
         break;
     case EVENT_BLOCK_OWNER:
+    case EVENT_BLOCK_NN_MODULE:
         tally_name_block(tally, event);
         break;
     default: /* launches, accesses, marks, segments, device events: counted, and nothing more yet */

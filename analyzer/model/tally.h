@@ -110,6 +110,7 @@ struct group_detail {
     uint64_t cut_up_bytes; /* of blocks in which a block of another pool lay: segments */
     uint64_t mapped_bytes; /* of handles that were made visible at an address */
     uint32_t operator_text, owner_text; /* 0: none */
+    uint32_t nn_module_text;            /* path; 0: none */
     /* Where none of the three is known, blocks of one size are one group: tally_size_class(). 0:
      * one of them is. */
     uint8_t size_class;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What is open on a thread: operators and owners make the context of its blocks, ranges its phase.
+ * What is open on a thread: operators, owners and modules of the model make the context of its
+ * blocks, ranges its phase.
  *
- * Contexts are numbered, so that a block needs one number for both. A program that gives every
+ * Contexts are numbered, so that a block needs one number for all three. A program that gives every
  * operator call a name of its own would make them without end: beyond CONTEXT_MAX they are none.
  */
 #include "tally_state.h"
@@ -26,22 +27,25 @@ void tally_threads_release(struct tally *tally)
         free(tally->threads[i].operators.rows);
         free(tally->threads[i].owners.rows);
         free(tally->threads[i].ranges.rows);
+        free(tally->threads[i].nn_modules.rows);
     }
     free(tally->threads);
 }
 
 static uint32_t context_for(struct tally *tally, struct context_row context)
 {
-    uint64_t hash = hash_pair(context.operator_text, context.owner_text);
+    uint64_t hash =
+        hash_pair(hash_pair(context.operator_text, context.owner_text), context.nn_module_text);
     size_t probe = 0;
     uint32_t found;
     struct context_row *row;
 
-    if (!context.operator_text && !context.owner_text)
+    if (!context.operator_text && !context.owner_text && !context.nn_module_text)
         return 0;
     while (hash_index_next(&tally->context_index, hash, &probe, &found)) {
         row = table_at(&tally->contexts, found);
-        if (row->operator_text == context.operator_text && row->owner_text == context.owner_text)
+        if (row->operator_text == context.operator_text && row->owner_text == context.owner_text &&
+            row->nn_module_text == context.nn_module_text)
             return found;
     }
     if (tally->contexts.count >= CONTEXT_MAX) {
@@ -159,6 +163,10 @@ void tally_context_event(struct tally *tally, const struct event *event)
         is_ok = open_push(&thread->owners, event->text, 0);
     else if (is_ok && event->kind == EVENT_TAG_END)
         is_matched = open_pop(&thread->owners, event->text);
+    else if (is_ok && event->kind == EVENT_NN_MODULE_BEGIN)
+        is_ok = open_push(&thread->nn_modules, event->text, 0);
+    else if (is_ok && event->kind == EVENT_NN_MODULE_END)
+        is_matched = open_pop(&thread->nn_modules, event->text);
     else if (is_ok && event->kind == EVENT_RANGE_BEGIN)
         is_ok = open_push(&thread->ranges, event->text, event->address);
     if (!is_ok) {
@@ -170,7 +178,7 @@ void tally_context_event(struct tally *tally, const struct event *event)
         range_end(tally, thread, event);
     thread->phase = open_top(&thread->ranges);
     tally_phase_event(tally, thread, event);
-    thread->context =
-        context_for(tally, (struct context_row){operator_of(tally, &thread->operators),
-                                                open_top(&thread->owners)});
+    thread->context = context_for(
+        tally, (struct context_row){operator_of(tally, &thread->operators),
+                                    open_top(&thread->owners), open_top(&thread->nn_modules)});
 }

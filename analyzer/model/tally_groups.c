@@ -217,7 +217,7 @@ void tally_usage_change(struct tally *tally, uint32_t group, uint64_t size_bytes
 /* 0: somebody is known. */
 static uint8_t size_class_of(const struct event *event, const struct context_row *context)
 {
-    return event->site || context->operator_text || context->owner_text
+    return event->site || context->operator_text || context->owner_text || context->nn_module_text
                ? 0
                : tally_size_class(event->value);
 }
@@ -228,7 +228,7 @@ static uint64_t group_hash(const struct event *event, const struct context_row *
                      size_class_of(event, context);
     uint64_t rest = (uint64_t)event->process << 32 | (uint32_t)event->pool << 16 | event->place;
 
-    return hash_pair(hash_pair(names, event->site), rest);
+    return hash_pair(hash_pair(names, event->site), hash_pair(rest, context->nn_module_text));
 }
 
 static bool is_older(const struct event *event)
@@ -243,6 +243,7 @@ static bool is_group_of(const struct group_detail *detail, const struct event *e
            detail->process == event->process && detail->pool == event->pool &&
            detail->place == event->place && detail->operator_text == context->operator_text &&
            detail->owner_text == context->owner_text &&
+           detail->nn_module_text == context->nn_module_text &&
            detail->size_class == size_class_of(event, context);
 }
 
@@ -350,6 +351,7 @@ static uint32_t group_add(struct tally *tally, const struct event *event, uint32
                                     .site = event->site,
                                     .operator_text = context->operator_text,
                                     .owner_text = context->owner_text,
+                                    .nn_module_text = context->nn_module_text,
                                     .size_class = size_class_of(event, context),
                                     .first_step = tally->era};
     tally->group_count++;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which block is meant when somebody names the owner of an address.
+ * Which block is meant when somebody names the owner, or the module, of an address.
  *
  * Of blocks that hold the address the smallest: a block of a pool, not the pool's own; and in each
  * pool the block that is it. Mostly the address is where a block starts, and as pools take their
@@ -201,12 +201,16 @@ static const struct live_block *smallest_of(const struct holders *holders)
     return smallest;
 }
 
-static void block_name(struct tally *tally, const struct live_block *block, uint32_t owner)
+static void block_name(struct tally *tally, const struct live_block *block,
+                       const struct event *event)
 {
     const struct group_detail *detail = table_at(&tally->details, block->group);
+    uint64_t alloc = tally_number_of(tally, block->birth);
 
-    owned_blocks_name(tally->owned, tally_number_of(tally, block->birth), detail->owner_text,
-                      owner);
+    if (event->kind == EVENT_BLOCK_NN_MODULE)
+        owned_blocks_place(tally->owned, alloc, event->text);
+    else
+        owned_blocks_name(tally->owned, alloc, detail->owner_text, event->text);
 }
 
 void tally_name_block(struct tally *tally, const struct event *event)
@@ -225,5 +229,5 @@ void tally_name_block(struct tally *tally, const struct event *event)
     for (size_t i = 0; i < holders.count; i++)
         if (holders.rows[i].block.address == smallest->address &&
             holders.rows[i].block.size_bytes == smallest->size_bytes)
-            block_name(tally, &holders.rows[i].block, event->text);
+            block_name(tally, &holders.rows[i].block, event);
 }

@@ -121,13 +121,13 @@ void tally_phase_event(struct tally *tally, const struct thread_state *thread,
 
     if (event->kind == EVENT_RANGE_BEGIN || event->kind == EVENT_RANGE_END)
         tally->phase.by_range = phase_of_stack(tally, &thread->ranges);
-    if (!tally->open_step)
+    if (!tally->open_step || event->flags & EVENT_IS_PUT_IN)
         return;
     if (tally->phase.by_range != PHASE_OTHER) {
         tally_phase_set(tally, tally->phase.by_range);
         return;
     }
-    if (event->kind != EVENT_OPERATOR_BEGIN)
+    if (event->kind != EVENT_OPERATOR_BEGIN && event->kind != EVENT_NN_MODULE_BEGIN)
         return;
     phase = phase_of_stack(tally, &thread->operators);
     tally_phase_set(tally, phase == PHASE_OTHER ? PHASE_FORWARD : phase);

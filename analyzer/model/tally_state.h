@@ -50,9 +50,9 @@ struct group_cache_row {
     uint32_t group; /* 0: empty */
 };
 
-/* An operator and an owner that were open together. Context 0 is neither. */
+/* An operator, an owner and a module of the model that were open together. Context 0 is none. */
 struct context_row {
-    uint32_t operator_text, owner_text;
+    uint32_t operator_text, owner_text, nn_module_text;
 };
 
 /* Texts of what is open on a thread, innermost last. */
@@ -66,7 +66,7 @@ struct open_stack {
 
 struct thread_state {
     uint32_t context, phase;
-    struct open_stack operators, owners, ranges;
+    struct open_stack operators, owners, ranges, nn_modules;
 };
 
 /* Operators whose blocks are of those around them: by text, in each view, 1 + whether it is one; 0

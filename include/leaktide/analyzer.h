@@ -52,7 +52,7 @@ struct mt_ask_options {
     uint64_t block_from_ns, block_to_ns;
     uint64_t flags; /* MT_ASK_... */
     /* Of "stacks". */
-    unsigned stack_depth;         /* so many calls; 0: all */
+    unsigned stack_depth; /* so many calls; 0: all. Of "layers": names of a path; 0: as fits */
     unsigned stack_least_percent; /* branches with less are left out */
     /* Of "frag": settings of the caching allocator to try beside the usual ones, as
      * PYTORCH_CUDA_ALLOC_CONF has them; NULL: none. */

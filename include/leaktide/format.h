@@ -196,7 +196,11 @@ enum mt_place_kind {
     MT_KIND_DVPP = 4    /* Ascend media processing */
 };
 /* Subject of a note: whether new blocks are recorded from here on; first: 1 not, 0 again. */
-#define MT_NOTE_PAUSE "pause"
+#define MT_NOTE_PAUSE           "pause"
+/* Of a torch.nn.Module or its kind; text: its path in the model. */
+#define MT_NOTE_NN_MODULE_BEGIN "nn module begin"
+#define MT_NOTE_NN_MODULE_END   "nn module end"
+#define MT_NOTE_BLOCK_NN_MODULE "block nn module"
 
 enum mt_page_size { MT_PAGE_UNKNOWN = 0, MT_PAGE_NORMAL = 1, MT_PAGE_HUGE = 2, MT_PAGE_GIANT = 3 };
 enum mt_place_flag {

@@ -587,6 +587,45 @@ static void make_rough_accounts(const char *name)
     end(b, folder_of(name));
 }
 
+static void npu_free(struct trace_builder *b, uint64_t time, uint64_t address)
+{
+    trace_builder_free(b, 0, time, "pta", address);
+}
+
+/* Two blocks of a model with a weight each, told after they were made, and what they keep forward.
+ */
+static void make_nn_modules(const char *name)
+{
+    struct trace_builder *b = begin(1000);
+
+    for (uint64_t i = 0; i < 2; i++)
+        npu_alloc(b, ms, 0x12c000000000 + i * (8 << 20), 8 << 20, 0x110);
+    for (uint64_t i = 1; i <= 6; i++) {
+        uint64_t t = 100 * ms * i;
+
+        step(b, MT_RECORD_step_begin, t, i);
+        account_note(b, t, "nn module begin", "Net", 0);
+        for (uint64_t k = 0; k < 2; k++) {
+            const char *path = k ? "Net.blocks.1" : "Net.blocks.0";
+
+            account_note(b, t, "nn module begin", path, 0);
+            npu_alloc(b, t, 0x12c100000000 + k * (4 << 20), 4 << 20, 0x120);
+            account_note(b, t, "nn module end", path, 0);
+            account_note(b, t, "block nn module", path, 0x12c000000000 + k * (8 << 20));
+        }
+        npu_alloc(b, t, 0x12c200000000, 2 << 20, 0x130);
+        account_note(b, t, "nn module end", "Net", 0);
+        npu_alloc(b, t, 0x12c300000000, 1 << 20, 0x140);
+        npu_alloc(b, t, 0x12c400000000 + (i << 16), 1 << 16, 0x150);
+        for (uint64_t k = 0; k < 2; k++)
+            npu_free(b, t, 0x12c100000000 + k * (4 << 20));
+        npu_free(b, t, 0x12c200000000);
+        npu_free(b, t, 0x12c300000000);
+        step(b, MT_RECORD_step_end, t + 50 * ms, i);
+    }
+    end(b, folder_of(name));
+}
+
 int main(void)
 {
     make_training("leak", 12);
@@ -612,6 +651,7 @@ int main(void)
     make_refused("granted", true);
     make_mapped("mapped");
     make_layers("layers");
+    make_nn_modules("model");
     make_stacks("stacks");
     make_lines("lines_base", "+ 0\n+ 1\n");
     make_lines("lines_late", "+ 1\n+ 0\n+ 0\n");

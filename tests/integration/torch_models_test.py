@@ -1,4 +1,5 @@
-"""What the recorder runs inside a program with PyTorch, above a stand-in for PyTorch: weights of models get owners.
+"""What the recorder runs inside a program with PyTorch, above a stand-in for PyTorch: weights of models get
+owners, and say which module they are of.
 
 Run as torch_models_test.py FOLDER-OF-LEAKTIDE_TORCH.
 """
@@ -43,6 +44,33 @@ class KVCache(Module):
 
 
 HOOKS = {"parameter": [], "buffer": [], "module": []}
+CALL_HOOKS = {"pre": [], "post": []}
+
+
+class Layer(Module):
+    """One that can be called, as PyTorch does it."""
+
+    def __init__(self, work=lambda: None, **parts):
+        super().__init__(**parts)
+        self.work = work
+
+    def named_modules(self, prefix=""):
+        yield prefix, self
+        for name, part in self._modules.items():
+            yield from part.named_modules(prefix + "." * bool(prefix) + name)
+
+    def __call__(self):
+        for hook in CALL_HOOKS["pre"]:
+            assert hook(self, ()) is None
+        try:
+            return self.work()
+        finally:
+            for hook in CALL_HOOKS["post"]:
+                assert hook(self, (), None) is None
+
+
+class Net(Layer):
+    pass
 
 
 def stand_in():
@@ -55,22 +83,27 @@ def stand_in():
             setattr(names[name.rsplit(".", 1)[0]], name.rsplit(".", 1)[1], module)
     names["torch"].Tensor = Tensor
     names["torch.optim.optimizer"].register_optimizer_step_post_hook = lambda hook: None
+    names["torch.nn.modules.module"].register_module_forward_pre_hook = CALL_HOOKS["pre"].append
+    names["torch.nn.modules.module"].register_module_forward_hook = (
+        lambda hook, always_call: CALL_HOOKS["post"].append(hook))
     for what, hooks in HOOKS.items():
         setattr(names["torch.nn.modules.module"], "register_module_%s_registration_hook" % what, hooks.append)
     return names
 
 
 class Models(unittest.TestCase):
-    def begin(self, wants_weights=True):
-        for hooks in HOOKS.values():
+    def begin(self, wants_weights=True, wants_layers=False):
+        for hooks in [*HOOKS.values(), *CALL_HOOKS.values()]:
             hooks.clear()
-        self.told, names = [], stand_in()
-        place = {"WANTS_ACCESSES": False, "WANTS_WEIGHTS": wants_weights}
+        self.told, self.noted, names = [], [], stand_in()
+        place = {"WANTS_ACCESSES": False, "WANTS_WEIGHTS": wants_weights, "WANTS_LAYERS": wants_layers}
         exec(CODE, place)  # nothing begins: there is no PyTorch
         self.assertEqual(place["state"], 0)
         sys.modules.update(names)
         self.addCleanup(lambda: [sys.modules.pop(name) for name in names])
-        place["_tracer"] = lambda: types.SimpleNamespace(tag_block=lambda address, owner: self.told.append((address, owner)))
+        place["_tracer"] = lambda: types.SimpleNamespace(
+            tag_block=lambda address, owner: self.told.append((address, owner)),
+            note=lambda subject, text, first, second: self.noted.append((subject.decode(), text.decode(), first)))
         self.assertEqual(place["_begin"](0), 1)
         return place
 
@@ -122,6 +155,53 @@ class Models(unittest.TestCase):
         Module(weight=Tensor(16))
         self.assertEqual(HOOKS["parameter"], [])
         self.assertEqual(self.look(place), [])
+
+    def test_layers_are_not_looked_for_unasked(self):
+        self.begin()
+        self.assertEqual(CALL_HOOKS, {"pre": [], "post": []})
+
+    def test_the_module_that_runs_is_known_by_its_path(self):
+        self.begin(wants_layers=True)
+        part = Layer()
+        net = Net(part=Layer(inner=part))
+        net.work = net._modules["part"].work = lambda: part() if self.noted.append("work") is None else None
+        net()
+        self.assertEqual(self.noted, [("nn module begin", "Net", 0), "work", ("nn module begin", "Net.part.inner", 0),
+                                      ("nn module end", "Net.part.inner", 0), ("nn module end", "Net", 0)])
+
+    def test_one_that_is_no_part_has_those_around_it_before_it(self):
+        self.begin(wants_layers=True)
+        Net(work=lambda: Layer()())()
+        self.assertEqual([path for what, path, _ in self.noted], ["Net", "Net.Layer", "Net.Layer", "Net"])
+
+    def test_a_number_that_is_used_again_is_another_module(self):
+        self.begin(wants_layers=True)
+        for model in Net, Layer:
+            model()()
+            gc.collect()
+        self.assertEqual([path for what, path, _ in self.noted], ["Net", "Net", "Layer", "Layer"])
+
+    def test_what_raises_ends(self):
+        self.begin(wants_layers=True)
+        def fail():
+            raise KeyError
+        net = Net(work=fail)
+        with self.assertRaises(KeyError):
+            net()
+        net.work = lambda: None
+        net()
+        self.assertEqual([what for what, _, _ in self.noted], ["nn module begin", "nn module end"] * 2)
+
+    def test_weights_say_which_module_they_are_of_once_it_ran(self):
+        place = self.begin(wants_layers=True)
+        net = Net(words=Layer(weight=Tensor(16)))
+        self.look(place)
+        self.assertEqual(self.noted, [])
+        net()
+        self.noted.clear()
+        self.assertEqual(self.look(place), [(16, b"model@weight")])
+        self.assertEqual(self.noted, [("block nn module", "Net.words", 16)])
+        self.assertEqual((self.look(place), len(self.noted)), ([], 1))
 
 
 if __name__ == "__main__":

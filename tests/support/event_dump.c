@@ -36,6 +36,9 @@ static const char *const kinds[EVENT_KIND_COUNT] = {
     [EVENT_BLOCK_OWNER] = "block_owner",
     [EVENT_NOTE] = "note",
     [EVENT_PAUSE] = "pause",
+    [EVENT_NN_MODULE_BEGIN] = "nn_module_begin",
+    [EVENT_NN_MODULE_END] = "nn_module_end",
+    [EVENT_BLOCK_NN_MODULE] = "block_nn_module",
 };
 
 static bool has_pool(const struct event *event)

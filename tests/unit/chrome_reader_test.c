@@ -160,7 +160,8 @@ static uint32_t stack_of_alloc(const struct trace_reading *reading, size_t numbe
 static void functions_around_an_allocation_are_its_stack(void **state)
 {
     static const char *const frames[] = {":0 <built-in method mm of type object",
-                                         ":0 nn.Module: Linear", "models/net.py:7 forward", ""};
+                                         ":0 nn.Module: Linear", "models/net.py:7 forward",
+                                         ":0 nn.Module: Net"};
     struct trace_reading reading = read_fixture("stacks.json");
     const char *again = MT_FIXTURES "/chrome/stacks.json";
 
@@ -169,8 +170,39 @@ static void functions_around_an_allocation_are_its_stack(void **state)
     for (uint32_t i = 0; i < 4; i++)
         assert_string_equal(frame_text(reading.model, stack_of_alloc(&reading, 0), i), frames[i]);
     assert_string_equal(frame_text(reading.model, stack_of_alloc(&reading, 1), 0), frames[2]);
-    assert_string_equal(frame_text(reading.model, stack_of_alloc(&reading, 1), 1), "");
+    assert_string_equal(frame_text(reading.model, stack_of_alloc(&reading, 1), 1), frames[3]);
+    assert_string_equal(frame_text(reading.model, stack_of_alloc(&reading, 1), 2), "");
     assert_true(trace_reading_repeats(&reading, again));
+    trace_reading_release(&reading);
+}
+
+/* The innermost that runs then, below those around it: the text of the module that the alloc is in.
+ */
+static const char *module_of_alloc(const struct trace_reading *reading, size_t number)
+{
+    uint32_t open = 0;
+
+    for (size_t i = 0; i < reading->count; i++) {
+        const struct event *event = &reading->events[i];
+
+        if (event->kind == EVENT_NN_MODULE_BEGIN)
+            open = event->text;
+        else if (event->kind == EVENT_NN_MODULE_END)
+            open = 0;
+        else if (event->kind == EVENT_ALLOC && !(event->flags & EVENT_IS_OLDER) && !number--)
+            return model_text_at(reading->model, open);
+    }
+    fail_msg("so few allocations");
+    return NULL;
+}
+
+static void a_module_of_the_model_has_those_around_it_before_it(void **state)
+{
+    struct trace_reading reading = read_fixture("stacks.json");
+
+    (void)state;
+    assert_string_equal(module_of_alloc(&reading, 0), "Net_0.Linear_12");
+    assert_string_equal(module_of_alloc(&reading, 1), "Net_0");
     trace_reading_release(&reading);
 }
 
@@ -322,6 +354,7 @@ int main(void)
         cmocka_unit_test(copies_on_a_device_are_no_steps),
         cmocka_unit_test(devices_that_worked_are_known_once),
         cmocka_unit_test(functions_around_an_allocation_are_its_stack),
+        cmocka_unit_test(a_module_of_the_model_has_those_around_it_before_it),
         cmocka_unit_test_prestate(stacks_of_functions_are_said_to_be_such, (char *)"stacks.json"),
         cmocka_unit_test_prestate(stacks_of_functions_are_said_to_be_such, (char *)"object.json"),
         cmocka_unit_test(a_refused_request_has_its_own_size),

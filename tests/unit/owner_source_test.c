@@ -119,9 +119,9 @@ static void read_owners(struct recording *r, char *told, size_t room)
         for (count = 1; count;) {
             assert_int_equal(event_reader_next(&reader, &batch, &count, &error), MT_OK);
             for (size_t i = 0; i < count; i++) {
-                if (batch[i].kind == EVENT_TAG_BEGIN)
+                if (batch[i].kind == EVENT_TAG_BEGIN || batch[i].kind == EVENT_NN_MODULE_BEGIN)
                     tags[depth++] = batch[i].text;
-                else if (batch[i].kind == EVENT_TAG_END)
+                else if (batch[i].kind == EVENT_TAG_END || batch[i].kind == EVENT_NN_MODULE_END)
                     depth--;
                 else if (batch[i].kind == EVENT_ALLOC)
                     length +=
@@ -217,6 +217,28 @@ static void names_are_joined(void **state)
     name(&r, 0x20, "b");
     name(&r, 0x10, "tied");
     check(&r, "10:model@weight@tied 20:b");
+}
+
+static void place(struct recording *r, uint64_t address, const char *path)
+{
+    add(r, (struct event){.kind = EVENT_BLOCK_NN_MODULE, .address = address, .text = text(path)});
+}
+
+/* The innermost of what is around it is told here; an owner stands outside. */
+static void a_block_is_of_the_first_module_that_has_it(void **state)
+{
+    struct recording r = {.count = 0};
+
+    (void)state;
+    alloc(&r, PTA_BLOCKS, 0x10, 0x10);
+    alloc(&r, PTA_BLOCKS, 0x20, 0x10);
+    alloc(&r, PTA_BLOCKS, 0x30, 0x10);
+    place(&r, 0x10, "Net.words");
+    place(&r, 0x10, "Net.head"); /* tied */
+    name(&r, 0x20, "model@weight");
+    place(&r, 0x24, "Net.norm");
+    name(&r, 0x30, "model@weight");
+    check(&r, "10:Net.words 20:Net.norm 30:model@weight");
 }
 
 static void processes_have_blocks_of_their_own(void **state)
@@ -337,6 +359,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_block_is_meant_while_it_is_alive, setup, teardown),
         cmocka_unit_test_setup_teardown(names_are_joined, setup, teardown),
         cmocka_unit_test_setup_teardown(processes_have_blocks_of_their_own, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_block_is_of_the_first_module_that_has_it, setup,
+                                        teardown),
         cmocka_unit_test_setup_teardown(an_address_is_found_in_blocks_of_any_size, setup, teardown),
         cmocka_unit_test_setup_teardown(addresses_within_blocks_are_found_again_and_again, setup,
                                         teardown),

@@ -611,6 +611,38 @@ static void each_phase_has_its_peak(void **state)
     assert_int_equal(row->phase_peaks_bytes[PHASE_FORWARD], 0);
 }
 
+/* What only says where a block belongs is no way forward; nor is one within the way back, as
+ * checkpoints compute again. */
+static void a_module_that_runs_is_the_way_forward(void **state)
+{
+    struct fixture *f = *state;
+    const struct step_row *row;
+
+    mark(f, EVENT_STEP_BEGIN, 1, NULL);
+    feed(f, (struct event){.kind = EVENT_NN_MODULE_BEGIN,
+                           .flags = EVENT_IS_PUT_IN,
+                           .text = model_text(f->model, "net", 3),
+                           .time_ns = f->time_ns,
+                           .thread = f->threads[0]});
+    alloc_at(f, 0x1000, 10);
+    free_at(f, 0x1000);
+    mark(f, EVENT_NN_MODULE_END, 0, "net");
+    mark(f, EVENT_NN_MODULE_BEGIN, 0, "net");
+    alloc_at(f, 0x2000, 100);
+    mark(f, EVENT_NN_MODULE_END, 0, "net");
+    mark(f, EVENT_OPERATOR_BEGIN, 0, "CheckpointBackward");
+    mark(f, EVENT_NN_MODULE_BEGIN, 0, "net");
+    alloc_at(f, 0x3000, 50);
+    mark(f, EVENT_NN_MODULE_END, 0, "net");
+    mark(f, EVENT_OPERATOR_END, 0, "CheckpointBackward");
+    mark(f, EVENT_STEP_END, 1, NULL);
+    tally_finish(f->tally);
+    row = tally_step_row_at(f->tally, tally_step_at(f->tally, 0)->first_row);
+    assert_int_equal(row->phase_peaks_bytes[PHASE_OTHER], 10);
+    assert_int_equal(row->phase_peaks_bytes[PHASE_FORWARD], 100);
+    assert_int_equal(row->phase_peaks_bytes[PHASE_BACKWARD], 150);
+}
+
 static void window_begins_anew(void **state)
 {
     struct fixture *f = *state;
@@ -700,6 +732,7 @@ int main(void)
         cmocka_unit_test(a_size_class_holds_what_rounding_makes_of_a_request),
         cmocka_unit_test_setup_teardown(of_many_failures_those_that_tell_are_kept, setup, teardown),
         cmocka_unit_test_setup_teardown(each_phase_has_its_peak, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_module_that_runs_is_the_way_forward, setup, teardown),
         cmocka_unit_test_setup_teardown(window_begins_anew, setup, teardown),
         cmocka_unit_test_setup_teardown(what_a_step_leaves_is_counted, setup, teardown),
         cmocka_unit_test_setup_teardown(late_free_of_another_thread_is_swallowed, setup, teardown),

@@ -140,6 +140,12 @@ static bool set_weights(const char *value)
     return config.passes_weights || strcmp(value, "yes") == 0;
 }
 
+static bool set_layers(const char *value)
+{
+    config.wants_layers = strcmp(value, "yes") == 0;
+    return config.wants_layers || strcmp(value, "no") == 0;
+}
+
 static bool set_collect_mode(const char *value)
 {
     config.waits_for_script = strcmp(value, "script") == 0;
@@ -196,6 +202,7 @@ static const struct option {
     {"--follow-children", set_children, "expected yes or no"},
     {"--python-objects", set_python_objects, "expected yes or no"},
     {"--weights", set_weights, "expected yes or no"},
+    {"--layers", set_layers, "expected yes or no"},
     {"--run-id", set_run, "expected a hexadecimal number"},
     {"--call-stack", set_call_stack,
      "expected none, or c[:N], python[:N] with N up to 1000, and free"},

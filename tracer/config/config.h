@@ -29,6 +29,7 @@ struct config {
     bool records_python;    /* objects of Python: wanted, and there are stacks for them */
     bool wants_python;      /* --python-objects (default) */
     bool passes_weights;    /* --weights=no: those alone that an optimizer knows, as msmemscope */
+    bool wants_layers;      /* --layers: which module of the model runs, and which has a weight */
     bool has_free_stacks;   /* --call-stack has free */
     uint32_t stack_frames;  /* --call-stack=c:N, default all of them; 0 = no call stacks */
     uint32_t python_frames; /* --call-stack=python:N */

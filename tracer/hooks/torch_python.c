@@ -116,7 +116,8 @@ static bool wants_set(void *names)
     return run(wanted() == TELLS_ACCESSES ? "WANTS_ACCESSES = True" : "WANTS_ACCESSES = False",
                names) &&
            run(config_get()->passes_weights ? "WANTS_WEIGHTS = False" : "WANTS_WEIGHTS = True",
-               names);
+               names) &&
+           run(config_get()->wants_layers ? "WANTS_LAYERS = True" : "WANTS_LAYERS = False", names);
 }
 
 static void begin(void *names)

@@ -33,7 +33,7 @@ from typing import Any, Callable, Iterable, Iterator, Optional, TypeVar, Union, 
 
 # Without `range` and `open`: `from leaktide import *` shall not hide the built-ins.
 __all__ = [
-    "is_traced", "mark", "pool_alloc", "pool_free", "pool_reserved", "step", "step_begin",
+    "is_traced", "layer", "mark", "pool_alloc", "pool_free", "pool_reserved", "step", "step_begin",
     "step_end", "steps", "tag", "tag_block",
 ]
 
@@ -188,6 +188,22 @@ class _Tag(_Span):
             _tracer.tag_pop()
 
 
+class _Layer(_Span):
+    __slots__ = ("_path",)
+
+    def __init__(self, path: Union[str, bytes]) -> None:
+        self._path = _bytes(path)
+
+    def __enter__(self) -> "_Layer":
+        if _tracer is not None:
+            _tracer.note(b"nn module begin", self._path, 0, 0)
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        if _tracer is not None:
+            _tracer.note(b"nn module end", self._path, 0, 0)
+
+
 _NOTHING = _Span()
 
 
@@ -260,6 +276,14 @@ def range(name: Union[str, bytes]) -> _Span:  # the built-in of this name is not
 def tag(owner: Union[str, bytes]) -> _Span:
     """Blocks that this thread gets inside belong to `owner`, as in "model@weight". Nests."""
     return _Tag(owner) if _tracer is not None else _NOTHING
+
+
+def layer(path: Union[str, bytes]) -> _Span:
+    """The module of a model of this path, "blocks.17.mlp", runs inside, on this thread. Nests; the innermost counts.
+
+    Of PyTorch `leaktide run --layers=yes` says it by itself.
+    """
+    return _Layer(path) if _tracer is not None else _NOTHING
 
 
 def tag_block(address: int, owner: Union[str, bytes]) -> None:

@@ -2,16 +2,18 @@
 """What only Python knows of PyTorch: run inside a recorded program by the recorder, when PyTorch is ready.
 
 Weights, gradients and the optimizer's state are known by identity: after each step of any optimizer their blocks get
-owners. So do weights and buffers of models that no optimizer trains, whenever the recorder asks to look for them. If accesses are recorded, a mode of the dispatcher tells which operator reads and writes which tensor; it tells of
+owners. So do weights and buffers of models that no optimizer trains, whenever the recorder asks to look for them. If layers are wanted, hooks of all modules tell which one runs, and all of
+these say which module they are of. If accesses are recorded, a mode of the dispatcher tells which operator reads and writes which tensor; it tells of
 the operators as well then, under the names that Python has for them.
 
-WANTS_ACCESSES and WANTS_WEIGHTS are set by the recorder before this runs; `state` is what it reads afterwards: 0 PyTorch is still being
+WANTS_ACCESSES, WANTS_WEIGHTS and WANTS_LAYERS are set by the recorder before this runs; `state` is what it reads afterwards: 0 PyTorch is still being
 imported, 1 owners, 2 accesses too. Nothing here may disturb the program: an error ends the telling, not the program.
 """
 
 import atexit
 import ctypes
 import sys
+import threading
 import weakref
 
 _TEXT = ctypes.CFUNCTYPE(None, ctypes.c_char_p)
@@ -22,7 +24,8 @@ class _Functions(ctypes.Structure):
 
     _fields_ = [("size_bytes", ctypes.c_size_t), ("others", ctypes.c_void_p * 10),
                 ("tag_block", ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_char_p)),
-                ("note", ctypes.c_void_p), ("operator_begin", _TEXT), ("operator_end", _TEXT),
+                ("note", ctypes.PYFUNCTYPE(None, ctypes.c_char_p, ctypes.c_char_p, ctypes.c_uint64, ctypes.c_uint64)),
+                ("operator_begin", _TEXT), ("operator_end", _TEXT),
                 ("tensor_access", ctypes.CFUNCTYPE(None, ctypes.c_char_p, ctypes.c_void_p, ctypes.c_uint64, ctypes.c_int,
                                                    ctypes.c_char_p, ctypes.c_char_p, ctypes.c_char_p))]
 
@@ -33,41 +36,121 @@ def _tracer():
     return getter().contents
 
 
+# --- layers ---------------------------------------------------------------------------------------
+
+class _Open(threading.local):
+    """Of this thread, innermost last: modules that run, with their paths."""
+
+    def __init__(self):
+        self.stack = []
+
+
+class _Layers:
+    """Hooks of all modules: the path of the one that runs, "Gpt.blocks.17.mlp", as named_modules() has it below the
+    class of the outermost module that was called."""
+
+    def __init__(self, torch, note):
+        from torch.nn.modules import module as modules
+
+        self._is_compiling = getattr(getattr(torch, "compiler", None), "is_compiling", lambda: False)
+        self._note = note
+        self._open = _Open()
+        self._modules = {}  # by id: a weak reference and the path
+        self._weights = {}  # by id of a parameter or buffer: the path of its module
+        modules.register_module_forward_pre_hook(self._on_enter)
+        modules.register_module_forward_hook(self._on_leave, always_call=True)
+
+    def of(self, tensor):
+        """Of a weight: the path, or None before its model ran."""
+        return self._weights.get(id(tensor))
+
+    def _known(self, module):
+        reference, path = self._modules.get(id(module), (None, None))
+        return path if reference is not None and reference() is module else None
+
+    def _name_all(self, root, path):
+        for name, module in root.named_modules():
+            whole = "%s.%s" % (path, name) if name else path
+            self._modules[id(module)] = weakref.ref(module), whole.encode()
+            for tensor in [*module._parameters.values(), *module._buffers.values()]:
+                if tensor is not None:
+                    self._weights[id(tensor)] = whole.encode()
+
+    def _path_of(self, module, outer):
+        path = self._known(module)
+        if path is None:  # or it was changed
+            name = type(module).__name__
+            self._name_all(module, "%s.%s" % (outer.decode(), name) if outer else name)
+            path = self._known(module)
+        return path
+
+    def _on_enter(self, module, arguments):
+        """What a hook returns would take the place of the arguments."""
+        if self._is_compiling():
+            return
+        try:
+            stack = self._open.stack
+            path = self._path_of(module, stack[-1][1] if stack else None)
+            stack.append((module, path))
+            self._note(b"nn module begin", path, 0, 0)
+        except Exception:  # of a kind that cannot be referred to
+            pass
+
+    def _on_leave(self, module, arguments, result):
+        """It is the innermost, or was not entered."""
+        if self._is_compiling():
+            return
+        stack = self._open.stack
+        if stack and stack[-1][0] is module:
+            self._note(b"nn module end", stack.pop()[1], 0, 0)
+
+
 # --- owners ---------------------------------------------------------------------------------------
 
 class _Owners:
     """A post-step hook of all optimizers."""
 
-    def __init__(self, torch, tracer):
+    def __init__(self, torch, tracer, layers):
         self._is_compiling = getattr(getattr(torch, "compiler", None), "is_compiling", lambda: False)
         self._tensor = torch.Tensor
         self._tag_block = tracer.tag_block
+        self._note = tracer.note
+        self._layers = layers  # or None
         self._known = {}  # address of a weight or of state: its owner; those of gradients change with each step
 
-    def _tag(self, tensor, owner):
+    def layer_of(self, weight):
+        return self._layers.of(weight) if self._layers else None
+
+    def _tell(self, address, owner, layer):
+        self._tag_block(address, owner)
+        if layer:
+            self._note(b"block nn module", layer, address, 0)
+
+    def tag(self, tensor, owner, layer=None):
         tensor = getattr(tensor, "_local_tensor", tensor)  # of a DTensor
         if isinstance(tensor, self._tensor) and not tensor.is_sparse:
-            self._tag_block(tensor.data_ptr(), owner)
+            self._tell(tensor.data_ptr(), owner, layer)
 
-    def _tag_once(self, tensor, owner):
+    def _tag_once(self, tensor, owner, layer):
         tensor = getattr(tensor, "_local_tensor", tensor)
         if not isinstance(tensor, self._tensor) or tensor.is_sparse:
             return
         address = tensor.data_ptr()
-        if self._known.get(address) != owner:
-            self._known[address] = owner
-            self._tag_block(address, owner)
+        if self._known.get(address) != (owner, layer):
+            self._known[address] = owner, layer
+            self._tell(address, owner, layer)
 
     def _look(self, optimizer):
         state = optimizer.state
         for group in optimizer.param_groups:
             for weight in group["params"]:
-                self._tag_once(weight, b"model@weight")
+                layer = self.layer_of(weight)
+                self._tag_once(weight, b"model@weight", layer)
                 if weight.grad is not None:
-                    self._tag(weight.grad, b"model@gradient")
+                    self.tag(weight.grad, b"model@gradient", layer)
                 if weight in state:
                     for value in state[weight].values():
-                        self._tag_once(value, b"model@optimizer_state")
+                        self._tag_once(value, b"model@optimizer_state", layer)
 
     def __call__(self, optimizer, arguments, named):
         if not self._is_compiling():
@@ -83,9 +166,9 @@ class _Models:
     def __init__(self, torch, owners):
         from torch.nn.modules import module as modules
 
-        self._tensor, self._tag = torch.Tensor, owners._tag
+        self._owners = owners
         self._modules = {}  # by id: a weak reference
-        self._told = {}  # id of a tensor: where it was
+        self._told = {}  # id of a tensor: where it was, and of which layer
         for what in ("parameter", "buffer", "module"):  # since PyTorch 2.0
             getattr(modules, "register_module_%s_registration_hook" % what, lambda hook: None)(self._on_registration)
         atexit.register(self.look)
@@ -107,10 +190,10 @@ class _Models:
 
     def _tell(self, tensor, owner):
         try:
-            address = tensor.data_ptr()
-            if address and self._told.get(id(tensor)) != address:
-                self._told[id(tensor)] = address
-                self._tag(tensor, owner)
+            place = tensor.data_ptr(), self._owners.layer_of(tensor)
+            if place[0] and self._told.get(id(tensor)) != place:
+                self._told[id(tensor)] = place
+                self._owners.tag(tensor, owner, place[1])
         except Exception:  # of a kind without memory, or gone
             pass
 
@@ -229,6 +312,13 @@ def _is_ready():
     return torch is not None and not getattr(torch.__spec__, "_initializing", False)
 
 
+def _layers(torch, tracer):
+    try:
+        return _Layers(torch, tracer.note) if WANTS_LAYERS else None  # noqa: F821
+    except (ImportError, AttributeError, TypeError):  # of a version that has no such hooks
+        tracer.note(b"no layers", b"PyTorch", 0, 0)
+
+
 def _begin(state):
     import torch
 
@@ -236,7 +326,7 @@ def _begin(state):
     if state < 1:
         from torch.optim.optimizer import register_optimizer_step_post_hook
 
-        owners = _Owners(torch, tracer)
+        owners = _Owners(torch, tracer, _layers(torch, tracer))
         register_optimizer_step_post_hook(owners)
         if WANTS_WEIGHTS:  # noqa: F821
             global look

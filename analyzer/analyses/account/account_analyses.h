@@ -17,6 +17,9 @@ void analyse_resident_in_short(const struct question *question, struct report *r
 void analyse_resident(const struct question *question, struct report *report);
 /* Processes that the kernel killed for memory, and who held it; nothing where there is none. */
 void analyse_killed(const struct question *question, struct report *report);
+/* Which module of the model holds the memory; where none is known, how to record it, or nothing. */
+void analyse_layers(const struct question *question, struct report *report);
+void analyse_layers_if_known(const struct question *question, struct report *report);
 void analyse_modules(const struct question *question, struct report *report);
 void analyse_modules_verdict(const struct question *question, struct report *report);
 

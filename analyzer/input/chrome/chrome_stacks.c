@@ -2,10 +2,13 @@
 #define _GNU_SOURCE /* memmem */
 #include "chrome_stacks.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "list.h"
+
+enum { PATH_BYTES = 1024 };
 
 bool chrome_stacks_add(struct chrome_stacks *stacks, struct chrome_span span)
 {
@@ -82,16 +85,22 @@ static bool read_source(struct model *model, const char *name, struct model_fram
     return false;
 }
 
+static const char nn_module[] = "nn.Module: ";
+
+static bool is_nn_module(const char *name)
+{
+    return strncmp(name, nn_module, sizeof(nn_module) - 1) == 0;
+}
+
 /* Which instance of a class it is, or where an object lies, makes no other place of the program. */
 static const char *name_end(const char *name)
 {
-    static const char module[] = "nn.Module: ", address[] = " at 0x";
+    static const char address[] = " at 0x";
     const char *end = strstr(name, address), *number = strrchr(name, '_');
 
     if (end)
         return end;
-    if (strncmp(name, module, sizeof(module) - 1) == 0 && number && number[1] &&
-        !number[1 + count_digits(number + 1)])
+    if (is_nn_module(name) && number && number[1] && !number[1 + count_digits(number + 1)])
         return number;
     return name + strlen(name);
 }
@@ -106,16 +115,33 @@ static uint32_t frame_of(struct model *model, uint16_t process, uint32_t name)
     return model_frame(model, frame);
 }
 
+/* The path with the instance that the span is of; that of a recursion ends where it is too long. */
+static uint32_t path_within(struct model *model, uint32_t outer, uint32_t name)
+{
+    const char *text = model_text_at(model, name);
+    char path[PATH_BYTES];
+    int length;
+
+    if (!is_nn_module(text))
+        return outer;
+    length = snprintf(path, sizeof(path), "%s%s%s", model_text_at(model, outer), outer ? "." : "",
+                      text + sizeof(nn_module) - 1);
+    return length < (int)sizeof(path) ? model_text(model, path, (size_t)length) : outer;
+}
+
 static bool open_span(struct chrome_thread *thread, struct model *model, uint16_t process,
                       const struct chrome_span *span)
 {
-    uint32_t outer = thread->open_count ? thread->open[thread->open_count - 1].stack : 0;
+    struct chrome_frame outer =
+        thread->open_count ? thread->open[thread->open_count - 1] : (struct chrome_frame){0};
 
     if (!list_has_room(&thread->open, &thread->open_capacity, thread->open_count,
                        sizeof(*thread->open)))
         return false;
     thread->open[thread->open_count++] = (struct chrome_frame){
-        span->end_ns, model_stack(model, outer, frame_of(model, process, span->name))};
+        .end_ns = span->end_ns,
+        .stack = model_stack(model, outer.stack, frame_of(model, process, span->name)),
+        .nn_module = path_within(model, outer.nn_module, span->name)};
     return true;
 }
 
@@ -133,23 +159,25 @@ static struct chrome_thread *thread_find(struct chrome_stacks *stacks, uint32_t 
     return NULL;
 }
 
-uint32_t chrome_stacks_site(struct chrome_stacks *stacks, struct model *model, uint16_t process,
-                            uint32_t thread, uint64_t time_ns)
+struct chrome_asker chrome_stacks_asker(struct chrome_stacks *stacks, struct model *model,
+                                        uint16_t process, uint32_t thread, uint64_t time_ns)
 {
     struct chrome_thread *on = thread_find(stacks, thread);
+    const struct chrome_frame *frame;
     const struct chrome_span *span;
 
     while (on && on->next < on->end && stacks->spans[on->next].begin_ns <= time_ns) {
         span = &stacks->spans[on->next++];
         close_spans(on, span->begin_ns);
         if (span->end_ns >= time_ns && !open_span(on, model, process, span))
-            return 0;
+            return (struct chrome_asker){0, 0};
     }
-    if (!on)
-        return 0;
-    close_spans(on, time_ns);
-    return on->open_count
-               ? model_site(model, (struct model_site){.process = process,
-                                                       .stack = on->open[on->open_count - 1].stack})
-               : 0;
+    if (on)
+        close_spans(on, time_ns);
+    if (!on || !on->open_count)
+        return (struct chrome_asker){0, 0};
+    frame = &on->open[on->open_count - 1];
+    return (struct chrome_asker){
+        .site = model_site(model, (struct model_site){.process = process, .stack = frame->stack}),
+        .nn_module = frame->nn_module};
 }

@@ -25,10 +25,17 @@ struct chrome_span {
     uint32_t name, thread; /* text, thread of the model */
 };
 
-/* A span that is open, and the stack of the model that it makes with those around it. */
+/* A span that is open; the stack of the model, and the path of a module of the program's own model,
+ * that it makes with those around it. */
 struct chrome_frame {
     uint64_t end_ns;
-    uint32_t stack;
+    uint32_t stack, nn_module;
+};
+
+/* Who asks: numbers of the model, 0 where it is not known. */
+struct chrome_asker {
+    uint32_t site;
+    uint32_t nn_module; /* text: "Gpt_0.Block_3.Linear_7" */
 };
 
 struct chrome_thread {
@@ -48,9 +55,9 @@ struct chrome_stacks {
 /* False without memory. */
 bool chrome_stacks_add(struct chrome_stacks *stacks, struct chrome_span span);
 bool chrome_stacks_settle(struct chrome_stacks *stacks);
-/* The site of what the thread asks for then; 0: no function encloses it. */
-uint32_t chrome_stacks_site(struct chrome_stacks *stacks, struct model *model, uint16_t process,
-                            uint32_t thread, uint64_t time_ns);
+/* Of what the thread asks for then; zeros: no function encloses it. */
+struct chrome_asker chrome_stacks_asker(struct chrome_stacks *stacks, struct model *model,
+                                        uint16_t process, uint32_t thread, uint64_t time_ns);
 void chrome_stacks_release(struct chrome_stacks *stacks);
 
 #endif

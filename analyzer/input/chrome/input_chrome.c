@@ -398,9 +398,22 @@ static bool pend_older(struct chrome *chrome)
     return true;
 }
 
+/* Around an allocation: where it was asked for is known of each. */
+static void pend_nn_module(struct chrome *chrome, const struct chrome_record *record,
+                           uint64_t time_ns, enum event_kind kind, uint32_t path)
+{
+    if (path)
+        pend(chrome, NULL, time_ns,
+             (struct event){.kind = (uint8_t)kind,
+                            .flags = EVENT_IS_PUT_IN,
+                            .thread = record->thread,
+                            .text = path});
+}
+
 static void pend_memory(struct chrome *chrome, const struct chrome_record *record, uint64_t time_ns)
 {
     struct chrome_device *device = device_of(chrome, record);
+    struct chrome_asker asker = {0, 0};
     struct event event = {
         .thread = record->thread, .address = record->address, .value = record->size_bytes};
 
@@ -408,8 +421,9 @@ static void pend_memory(struct chrome *chrome, const struct chrome_record *recor
         return;
     event.kind = record->is_free ? EVENT_FREE : EVENT_ALLOC;
     if (!record->is_free)
-        event.site = chrome_stacks_site(&chrome->events.stacks, chrome->events.model,
-                                        chrome->events.process, record->thread, record->time_ns);
+        asker = chrome_stacks_asker(&chrome->events.stacks, chrome->events.model,
+                                    chrome->events.process, record->thread, record->time_ns);
+    event.site = asker.site;
     if (record->kind == CHROME_FAILED) {
         event.kind = EVENT_ALLOC_FAILED;
         event.address = 0;
@@ -419,7 +433,9 @@ static void pend_memory(struct chrome *chrome, const struct chrome_record *recor
         event.text = chrome->held_text;
         event.value = record->allocated_bytes ? record->allocated_bytes - 1 : device->held_bytes;
     }
+    pend_nn_module(chrome, record, time_ns, EVENT_NN_MODULE_BEGIN, asker.nn_module);
     pend(chrome, device, time_ns, event);
+    pend_nn_module(chrome, record, time_ns, EVENT_NN_MODULE_END, asker.nn_module);
     if (record->reserved_bytes && record->reserved_bytes != device->reserved_bytes) {
         device->reserved_bytes = record->reserved_bytes;
         pend(chrome, device, time_ns,

@@ -264,7 +264,6 @@ static void fill_access(struct trace_context *context, const struct trace_record
                                  text_at(context, record, AT(tensor_access, shape)));
 }
 
-/* An owner is a kind of its own. */
 /* What a framework would tell, had its version been known. */
 static void note_missing(struct trace_context *context, const char *subject, const char *framework)
 {
@@ -274,6 +273,7 @@ static void note_missing(struct trace_context *context, const char *subject, con
         {"no operators", "operators of %s are missing: its version is not known"},
         {"no owners", "weights, gradients and optimizer state of %s have no owners: its version is "
                       "not known"},
+        {"no layers", "modules of the model are missing: this version of %s has no hooks for them"},
         {"no accesses", "accesses of tensors of %s are missing: its version is not known"},
     };
 
@@ -285,6 +285,15 @@ static void note_missing(struct trace_context *context, const char *subject, con
 static void fill_note(struct trace_context *context, const struct trace_record *record,
                       struct event *event)
 {
+    static const struct {
+        const char *subject;
+        uint8_t kind;
+    } kinds[] = {
+        {"block owner", EVENT_BLOCK_OWNER},
+        {MT_NOTE_NN_MODULE_BEGIN, EVENT_NN_MODULE_BEGIN},
+        {MT_NOTE_NN_MODULE_END, EVENT_NN_MODULE_END},
+        {MT_NOTE_BLOCK_NN_MODULE, EVENT_BLOCK_NN_MODULE},
+    };
     const char *subject;
 
     event->detail = text_at(context, record, AT(note, subject));
@@ -296,12 +305,15 @@ static void fill_note(struct trace_context *context, const struct trace_record *
         event->address = event->detail = 0;
         return;
     }
-    if (strcmp(subject, "block owner") != 0)
+    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+        if (strcmp(subject, kinds[i].subject) != 0)
+            continue;
+        event->kind = kinds[i].kind;
+        event->detail = 0;
+        event->value = 0;
+        event->place = 0;
         return;
-    event->kind = EVENT_BLOCK_OWNER;
-    event->detail = 0;
-    event->value = 0;
-    event->place = 0;
+    }
 }
 
 bool trace_record_apply(struct trace_context *context, uint32_t *thread,
