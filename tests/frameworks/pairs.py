@@ -6,7 +6,8 @@
 Of a clean program: "No leak", and the gate passes. Of its twin: LEAK at the line, at the rate that the program knows of
 itself (within 2 %; where a request has an inner loop, the rate is of its turns and is not compared), and the gate fails.
 `diff` calls it a new leak, `ranks` knows which of the two leaks. Of a program that uses no more in any step, and whose pool
-reserves ever more: FRAGMENTED; with expandable segments, and with pieces that fit, "No leak". Prints a table; the status is 1 where something is not so,
+reserves ever more: FRAGMENTED; with expandable segments, and with pieces that fit, "No leak". With --layers=yes each layer's
+weights are those that the model has there, and twice as much is optimizer state. Prints a table; the status is 1 where something is not so,
 77 where nothing could be run. Wheels are those of run.py, which fetches them.
 """
 import argparse
@@ -42,15 +43,15 @@ PAIRS["expandable"] = Pair("", EXPANDABLE)
 PAIRS["expandable, direct"] = Pair("direct", EXPANDABLE)
 
 
-def record(options, wheels, folders, fakes, pair, is_leak, scratch):
+def record(options, wheels, folders, fakes, pair, is_leak, scratch, *more):
     """The recording, the program's own books, what was said."""
     into = os.path.join(scratch, "leak" if is_leak else "clean")
     books = into + "-books"
     os.makedirs(books)
     story = run.Story(wheels, "gpt.py", wheels, environment={"VARIANT": pair.variant, "LEAK": str(int(is_leak)),
                                                              **pair.environment})
-    done = subprocess.run([options.leaktide, "run", "--device=npu,gpu", "--call-stack=python,c", "--no-report", "-o", into, "--",
-                           sys.executable, "-S", os.path.join(HERE, "programs", story.program)],
+    done = subprocess.run([options.leaktide, "run", "--device=npu,gpu", "--call-stack=python,c", "--no-report", *more, "-o", into,
+                           "--", sys.executable, "-S", os.path.join(HERE, "programs", story.program)],
                           env=run.environment_of(story, folders, fakes, books), capture_output=True, text=True,
                           timeout=run.LIMIT_SECONDS)
     if done.returncode:
@@ -142,6 +143,25 @@ def tell_fragments(options, wheels, folders, fakes, scratch):
     return not faults
 
 
+def tell_layers(options, wheels, folders, fakes, scratch):
+    into, stats = record(options, wheels, folders, fakes, PAIRS[""], False, scratch, "--layers=yes")
+    answer = subprocess.run([options.leaktide, "layers", "--depth=3", "--top=0", "--format=json", into], capture_output=True,
+                            text=True, check=True, timeout=run.LIMIT_SECONDS)
+    rows = {row["layer"]: row for table in json.loads(answer.stdout)["tables"] if table["name"] == "layers"
+            for row in table["rows"] if row["layer"] and row["weights_bytes"]}
+    faults = ["%s: weights %d, not %d" % (path, rows[path]["weights_bytes"] if path in rows else 0, size)
+              for path, size in stats["weights"].items() if path not in rows or rows[path]["weights_bytes"] != size]
+    faults += ["%s has weights" % path for path in set(rows) - set(stats["weights"])]
+    faults += ["%s: optimizer state %d of weights %d" % (path, row["optimizer_bytes"], row["weights_bytes"])
+               for path, row in rows.items() if abs(row["optimizer_bytes"] / row["weights_bytes"] / 2 - 1) > RATE_OFF_MOST]
+    faults += ["%s: no activations" % path for path, row in rows.items() if ".blocks." in path and not row["activations_bytes"]]
+    print("%-5s %-20s %12d layers      %s" % (wheels, "layers", len(rows), "; ".join(faults) or "right"), flush=True)
+    return not faults
+
+
+OTHERS = {"fragments": tell_fragments, "layers": tell_layers}
+
+
 def attempt(name, told):
     try:
         return told()
@@ -160,13 +180,13 @@ def tell_all(options):
                 continue
             fakes = os.path.join(folder, wheels)
             make_fakes.make(make_fakes.CANN if wheels == "npu" else make_fakes.CUDA, folders, fakes)
-            for name in [*PAIRS, "fragments"]:
+            for name in [*PAIRS, *OTHERS]:
                 full_name = "%s %s" % (wheels, name or "plain")
                 if options.only and not any(text in full_name for text in options.only):
                     continue
                 with tempfile.TemporaryDirectory() as scratch:
                     outcomes[attempt(full_name, lambda: (
-                        tell_fragments(options, wheels, folders, fakes, scratch) if name == "fragments" else
+                        OTHERS[name](options, wheels, folders, fakes, scratch) if name in OTHERS else
                         tell(options, wheels, name, PAIRS[name], folders, fakes, scratch)))] += 1
     print("%d right, %d not" % (outcomes[True], outcomes[False]))
     return outcomes

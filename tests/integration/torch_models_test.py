@@ -194,7 +194,8 @@ class Models(unittest.TestCase):
 
     def test_weights_say_which_module_they_are_of_once_it_ran(self):
         place = self.begin(wants_layers=True)
-        net = Net(words=Layer(weight=Tensor(16)))
+        weight = Tensor(16)
+        net = Net(words=Layer(weight=weight), head=Layer(weight=weight))  # tied
         self.look(place)
         self.assertEqual(self.noted, [])
         net()

@@ -55,33 +55,35 @@ class _Layers:
         self._is_compiling = getattr(getattr(torch, "compiler", None), "is_compiling", lambda: False)
         self._note = note
         self._open = _Open()
-        self._modules = {}  # by id: a weak reference and the path
-        self._weights = {}  # by id of a parameter or buffer: the path of its module
+        self._known = {}  # by id of a module, or of a parameter or buffer of one: a weak reference and the path
         modules.register_module_forward_pre_hook(self._on_enter)
         modules.register_module_forward_hook(self._on_leave, always_call=True)
 
-    def of(self, tensor):
-        """Of a weight: the path, or None before its model ran."""
-        return self._weights.get(id(tensor))
+    def of(self, thing):
+        """Of a weight, or a module: the path, or None before its model ran."""
+        reference, path = self._known.get(id(thing), (None, None))
+        return path if reference is not None and reference() is thing else None
 
-    def _known(self, module):
-        reference, path = self._modules.get(id(module), (None, None))
-        return path if reference is not None and reference() is module else None
+    def _name(self, thing, path):
+        self._known[id(thing)] = weakref.ref(thing), path.encode()
 
     def _name_all(self, root, path):
+        """Weights that several modules share are of the first."""
+        named = {id(None)}
         for name, module in root.named_modules():
             whole = "%s.%s" % (path, name) if name else path
-            self._modules[id(module)] = weakref.ref(module), whole.encode()
+            self._name(module, whole)
             for tensor in [*module._parameters.values(), *module._buffers.values()]:
-                if tensor is not None:
-                    self._weights[id(tensor)] = whole.encode()
+                if id(tensor) not in named:
+                    named.add(id(tensor))
+                    self._name(tensor, whole)
 
     def _path_of(self, module, outer):
-        path = self._known(module)
-        if path is None:  # or it was changed
+        path = self.of(module)
+        if path is None:
             name = type(module).__name__
             self._name_all(module, "%s.%s" % (outer.decode(), name) if outer else name)
-            path = self._known(module)
+            path = self.of(module)
         return path
 
     def _on_enter(self, module, arguments):

@@ -149,6 +149,15 @@ def serve(model, tokens):
         remember(caches)
 
 
+def weights_by_layer(model, sizes):
+    """{path of a module, three names: bytes}, as the pool handed them out."""
+    layers = {}
+    for name, weight in model.named_parameters():
+        path = ".".join(("Gpt." + name).split(".")[:-1][:3])
+        layers[path] = layers.get(path, 0) + sizes[weight.data_ptr()]
+    return layers
+
+
 random.seed(1)
 torch.manual_seed(1)
 model = Gpt().to(DEVICE)
@@ -160,4 +169,5 @@ else:
 device = getattr(torch, DEVICE)
 device.synchronize()
 with open(os.environ["STATS"], "w") as file:
-    json.dump({"kept_per_turn": bytes_of(kept[:-1], pool_blocks()) // (STEPS - 1), "memory": device.memory_stats(0)}, file)
+    json.dump({"kept_per_turn": bytes_of(kept[:-1], pool_blocks()) // (STEPS - 1), "memory": device.memory_stats(0),
+               "weights": weights_by_layer(model, pool_blocks())}, file)
