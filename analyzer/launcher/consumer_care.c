@@ -7,11 +7,14 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "consumer.h"
+#include "owner.h"
 
 enum {
     SLICE_MS = 50,
@@ -23,10 +26,21 @@ enum {
     FLUSH_PATIENCE_MS = 60000 /* without a sign of life */
 };
 
+enum { NICE_STEP = 5, NICE_LEAST = -10 }; /* of a consumer that gets no processor */
+
+/* So long a thread of the program waits for a consumer that does nothing: docs/recorder.md. */
+static const uint32_t patience_ms[MT_CONSUMER_STATES] = {
+    [MT_CONSUMER_READY] = 600000,
+    [MT_CONSUMER_WAITS] = 60000,
+    [MT_CONSUMER_STOPPED] = 30000, /* LEAKTIDE_STOPPED_SECONDS says else */
+    [MT_CONSUMER_DEAD] = 30000,
+};
+
 struct consumer_care {
     struct consumer_setup setup;
     pid_t child;
     uint32_t deaths;
+    uint32_t heartbeat; /* of the last look */
 };
 
 /* A fork that fails counts as a death: it is tried again by consumer_care_look. */
@@ -43,11 +57,94 @@ bool consumer_care_is_missing(const struct consumer_care *care)
     return care && care->child < 0 && care->deaths < DEATHS_MOST;
 }
 
+/* --- how it is ------------------------------------------------------------------------------ */
+
+/* The letter of /proc/PID/stat; 0: it cannot be read. */
+static char kernel_state(pid_t process)
+{
+    char path[64], text[256], *end;
+    int file;
+    ssize_t size;
+
+    snprintf(path, sizeof(path), "/proc/%d/stat", (int)process);
+    file = open(path, O_RDONLY | O_CLOEXEC);
+    size = file >= 0 ? read(file, text, sizeof(text) - 1) : -1;
+    if (file >= 0)
+        close(file);
+    text[size > 0 ? size : 0] = 0;
+    end = strrchr(text, ')');
+    return end && end[1] == ' ' ? end[2] : 0;
+}
+
+/* Of one that did nothing since the last look. */
+static enum mt_rings_consumer state_of_idle(pid_t process)
+{
+    switch (kernel_state(process)) {
+    case 0:
+        return MT_CONSUMER_UNWATCHED;
+    case 'R':
+        return MT_CONSUMER_READY;
+    case 'T':
+    case 't':
+        return MT_CONSUMER_STOPPED;
+    default:
+        return MT_CONSUMER_WAITS;
+    }
+}
+
+/* All of its threads; where we may not, it stays as it is. */
+static void raise_priority(pid_t process)
+{
+    int now = getpriority(PRIO_PROCESS, (id_t)process);
+
+    if (now > NICE_LEAST)
+        setpriority(PRIO_PGRP, (id_t)process,
+                    now - NICE_STEP > NICE_LEAST ? now - NICE_STEP : NICE_LEAST);
+}
+
+/* Tells the writers. One that is ready for long and does nothing gets no processor. */
+static void tell_state(struct consumer_care *care)
+{
+    struct mt_rings_header *header = care->setup.file.header;
+    uint32_t heartbeat = shared_load(&header->heartbeat);
+    bool is_idle = heartbeat == care->heartbeat;
+    enum mt_rings_consumer state = MT_CONSUMER_READY;
+
+    if (care->child < 0)
+        state = consumer_care_is_missing(care) ? MT_CONSUMER_DEAD : MT_CONSUMER_GONE;
+    else if (is_idle)
+        state = state_of_idle(care->child);
+    if (is_idle && state == MT_CONSUMER_READY)
+        raise_priority(care->child);
+    care->heartbeat = heartbeat;
+    shared_store(&header->consumer_state, state);
+    __atomic_fetch_add(&header->launcher_beat, 1, __ATOMIC_RELEASE);
+}
+
 void consumer_care_look(struct consumer_care *care)
 {
+    if (!care)
+        return;
     if (consumer_care_is_missing(care))
         start(care);
+    tell_state(care);
 }
+
+/* Before there are writers. */
+static void begin_to_watch(struct mt_rings_header *header)
+{
+    const char *wanted = getenv("LEAKTIDE_STOPPED_SECONDS");
+    unsigned long seconds = wanted ? strtoul(wanted, NULL, 10) : 0;
+
+    memcpy(header->patience_ms, patience_ms, sizeof(patience_ms));
+    if (wanted)
+        header->patience_ms[MT_CONSUMER_STOPPED] =
+            seconds < UINT32_MAX / 1000 ? (uint32_t)seconds * 1000 : UINT32_MAX;
+    header->consumer_state = MT_CONSUMER_READY;
+    owner_lock((pthread_mutex_t *)&header->launcher);
+}
+
+/* --- begin and end --------------------------------------------------------------------------- */
 
 /* A limit of file sizes is met by an error, not by the end of the launcher. */
 static int rings_create(struct rings_file *file, const char *folder, uint64_t ring_bytes,
@@ -90,6 +187,7 @@ struct consumer_care *consumer_care_begin(const char *folder, uint64_t ring_byte
         free(care);
         return NULL;
     }
+    begin_to_watch(care->setup.file.header);
     start(care);
     return care;
 }
@@ -167,8 +265,7 @@ uint32_t consumer_care_end(struct consumer_care *care)
     rings_file_wake_consumer(&care->setup.file);
     if (is_flushed && !live)
         live = wait_for_end(care);
-    rings_file_unmap(&care->setup.file);
-    close(care->setup.descriptor);
+    close(care->setup.descriptor); /* what is mapped stays: the kernel marks it when we end */
     free(care);
     return live;
 }

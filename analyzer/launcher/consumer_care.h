@@ -23,8 +23,14 @@ struct consumer_care *consumer_care_begin(const char *folder, uint64_t ring_byte
 /* A child has ended: begins another consumer if it was that. False: it was not. */
 bool consumer_care_child_ended(struct consumer_care *care, pid_t child);
 
-/* There is none just now, as no process could be had: look again, soon. NULL: none is wanted. */
+/* There is none just now, as no process could be had. NULL: none is wanted. */
 bool consumer_care_is_missing(const struct consumer_care *care);
+
+/*
+ * Several times a second, by the thread that began it: tells the threads that wait for the consumer
+ * how it is, raises its priority where it gets no processor, begins another one where there is
+ * none.
+ */
 void consumer_care_look(struct consumer_care *care);
 
 /*

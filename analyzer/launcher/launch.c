@@ -106,7 +106,7 @@ static void wait_for(const struct launch *launch, pid_t child, const sigset_t *w
     siginfo_t info;
 
     while (!reap(launch, child, end)) {
-        bool looks_again = launch->progress || consumer_care_is_missing(launch->consumer);
+        bool looks_again = launch->progress || launch->consumer;
         int got = looks_again ? sigtimedwait(watched, &info, &pause) : sigwaitinfo(watched, &info);
 
         consumer_care_look(launch->consumer);

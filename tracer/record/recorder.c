@@ -304,7 +304,7 @@ bool thread_make_room(struct thread_state *thread, uint64_t word_count)
             recording_setup()->look();
         slow_end(thread, way);
     } else if (is_full) {
-        has_room = served_wait_for_room(ring, position, &thread->given_up);
+        has_room = served_wait_for_room(ring, position);
     } else {
         served_wake();
     }
@@ -461,8 +461,12 @@ static void thread_count_lost(void)
     bool has_ring = thread_state.generation ==
                     atomic_load_explicit(&recording_page->generation, memory_order_relaxed);
 
-    if (!recording_is_impossible() && !(thread_state.inside & IS_OURS))
-        recording_count_lost(has_ring ? MT_LOST_RECORDER : MT_LOST_MEMORY, 1);
+    if (recording_is_impossible() || thread_state.inside & IS_OURS)
+        return;
+    recording_count_lost(!has_ring                   ? MT_LOST_MEMORY
+                         : recording_state.is_served ? served_lost_reason()
+                                                     : MT_LOST_RECORDER,
+                         1);
 }
 
 static uint64_t record_start(enum mt_record_code code, uint64_t ticks)

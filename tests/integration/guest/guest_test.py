@@ -183,7 +183,9 @@ class GuestTest(unittest.TestCase):
         self.fork_without_a_place(program, "take")
         self.no_place_was_needed(program)
 
-    def test_a_child_waits_a_second_for_the_place_that_nobody_makes(self):
+    def test_a_child_waits_no_longer_than_it_may_for_the_place_that_nobody_makes(self):
+        os.environ["LEAKTIDE_STOPPED_SECONDS"] = "1"
+        self.addCleanup(os.environ.pop, "LEAKTIDE_STOPPED_SECONDS")
         program = self.begun("fork_when_told")
         consumer = self.consumer_of(program)
         os.kill(consumer, signal.SIGSTOP)
