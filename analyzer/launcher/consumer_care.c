@@ -13,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "clock.h"
 #include "consumer.h"
 #include "owner.h"
 
@@ -40,12 +41,14 @@ struct consumer_care {
     struct consumer_setup setup;
     pid_t child;
     uint32_t deaths;
-    uint32_t heartbeat; /* of the last look */
+    uint32_t heartbeat;           /* of the last look */
+    uint64_t looked_ns, ready_ns; /* then: the time; how long it had been ready in all */
 };
 
 /* A fork that fails counts as a death: it is tried again by consumer_care_look. */
 static void start(struct consumer_care *care)
 {
+    care->looked_ns = 0;
     care->child = fork();
     if (care->child == 0)
         _exit(consumer_run(&care->setup));
@@ -59,21 +62,39 @@ bool consumer_care_is_missing(const struct consumer_care *care)
 
 /* --- how it is ------------------------------------------------------------------------------ */
 
-/* The letter of /proc/PID/stat; 0: it cannot be read. */
-static char kernel_state(pid_t process)
+/* /proc/<process>/<name>, as far as there is room; "" where it cannot be read. */
+static void proc_read(pid_t process, const char *name, char *text, size_t text_bytes)
 {
-    char path[64], text[256], *end;
+    char path[64];
     int file;
     ssize_t size;
 
-    snprintf(path, sizeof(path), "/proc/%d/stat", (int)process);
+    snprintf(path, sizeof(path), "/proc/%d/%s", (int)process, name);
     file = open(path, O_RDONLY | O_CLOEXEC);
-    size = file >= 0 ? read(file, text, sizeof(text) - 1) : -1;
+    size = file >= 0 ? read(file, text, text_bytes - 1) : -1;
     if (file >= 0)
         close(file);
     text[size > 0 ? size : 0] = 0;
+}
+
+/* The letter of its state; 0: it cannot be read. */
+static char kernel_state(pid_t process)
+{
+    char text[256], *end;
+
+    proc_read(process, "stat", text, sizeof(text));
     end = strrchr(text, ')');
     return end && end[1] == ' ' ? end[2] : 0;
+}
+
+/* How long its first thread was ready and did not run, in all; 0: it cannot be read. */
+static uint64_t ready_ns(pid_t process)
+{
+    char text[128], *end;
+
+    proc_read(process, "schedstat", text, sizeof(text));
+    strtoull(text, &end, 10); /* what it ran */
+    return strtoull(end, NULL, 10);
 }
 
 /* Of one that did nothing since the last look. */
@@ -92,30 +113,52 @@ static enum mt_rings_consumer state_of_idle(pid_t process)
     }
 }
 
-/* All of its threads; where we may not, it stays as it is. */
-static void raise_priority(pid_t process)
+/*
+ * All of its threads become more urgent; and its session, where the kernel shares the processors
+ * among sessions first. Where we may not do that, they stay as they are.
+ */
+static void priority_raise(pid_t process)
 {
     int now = getpriority(PRIO_PROCESS, (id_t)process);
+    int wanted = now - NICE_STEP > NICE_LEAST ? now - NICE_STEP : NICE_LEAST;
+    char path[64], text[16];
+    int file, size = snprintf(text, sizeof(text), "%d", wanted);
 
-    if (now > NICE_LEAST)
-        setpriority(PRIO_PGRP, (id_t)process,
-                    now - NICE_STEP > NICE_LEAST ? now - NICE_STEP : NICE_LEAST);
+    if (now <= NICE_LEAST || setpriority(PRIO_PGRP, (id_t)process, wanted) != 0)
+        return;
+    snprintf(path, sizeof(path), "/proc/%d/autogroup", (int)process);
+    file = open(path, O_WRONLY | O_CLOEXEC);
+    if (file < 0)
+        return;
+    (void)!write(file, text, (size_t)size);
+    close(file);
 }
 
-/* Tells the writers. One that is ready for long and does nothing gets no processor. */
+/* Was it ready for most of the time since the last look, and did not run? */
+static bool is_starved(struct consumer_care *care)
+{
+    uint64_t now_ns = clock_now_ns(CLOCK_MONOTONIC), ready = ready_ns(care->child);
+    bool is_starved = care->looked_ns && ready > care->ready_ns &&
+                      ready - care->ready_ns > (now_ns - care->looked_ns) / 2;
+
+    care->looked_ns = now_ns;
+    care->ready_ns = ready;
+    return is_starved;
+}
+
+/* Tells the writers. */
 static void tell_state(struct consumer_care *care)
 {
     struct mt_rings_header *header = care->setup.file.header;
     uint32_t heartbeat = shared_load(&header->heartbeat);
-    bool is_idle = heartbeat == care->heartbeat;
     enum mt_rings_consumer state = MT_CONSUMER_READY;
 
     if (care->child < 0)
         state = consumer_care_is_missing(care) ? MT_CONSUMER_DEAD : MT_CONSUMER_GONE;
-    else if (is_idle)
+    else if (heartbeat == care->heartbeat)
         state = state_of_idle(care->child);
-    if (is_idle && state == MT_CONSUMER_READY)
-        raise_priority(care->child);
+    if (care->child >= 0 && is_starved(care))
+        priority_raise(care->child);
     care->heartbeat = heartbeat;
     shared_store(&header->consumer_state, state);
     __atomic_fetch_add(&header->launcher_beat, 1, __ATOMIC_RELEASE);

@@ -160,6 +160,28 @@ class BusyTest(unittest.TestCase):
         self.nothing_is_lost(5 * 10000)
         self.assertGreaterEqual(len([n for n in os.listdir(self.run_folder) if n.endswith(".mtt")]), 5)
 
+    @unittest.skipUnless(os.geteuid() == 0, "only root may raise a priority")
+    def test_a_consumer_that_gets_no_processor_is_raised(self):
+        run = self.begin([PAIRS, "1", "50000000"])
+        consumer = self.child(run, "leaktide-drain")
+        self.records(".mtt")
+        busy = [subprocess.Popen([sys.executable, "-c", "while True: pass"], start_new_session=True)
+                for _ in range(12)]  # the kernel may share the processors among sessions
+        try:
+            for process in [consumer] + [one.pid for one in busy]:
+                os.sched_setaffinity(process, [min(os.sched_getaffinity(0))])
+            os.setpriority(os.PRIO_PROCESS, self.child(run, "pairs"), -20)  # has much to record
+            os.setpriority(os.PRIO_PROCESS, consumer, 19)
+            end = time.monotonic() + 60
+            while os.getpriority(os.PRIO_PROCESS, consumer) == 19 and time.monotonic() < end:
+                time.sleep(0.05)
+            self.assertLess(os.getpriority(os.PRIO_PROCESS, consumer), 19)
+        finally:
+            for process in busy:
+                process.kill()
+                process.wait()
+            os.kill(self.child(run, "pairs"), signal.SIGKILL)
+
     def test_nothing_is_lost_on_a_busy_machine(self):
         processes = int(os.environ.get("LEAKTIDE_TEST_BUSY_PROCESSES", "12"))
         busy = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(processes)]
