@@ -298,17 +298,20 @@ static uint32_t wait_for_end(struct consumer_care *care)
     return rings_file_live_count(&care->setup.file);
 }
 
-uint32_t consumer_care_end(struct consumer_care *care)
+struct consumer_care_end consumer_care_end(struct consumer_care *care)
 {
     struct mt_rings_header *header = care->setup.file.header;
     bool is_flushed = flush(care);
-    uint32_t live = is_flushed ? shared_load(&header->live_count) : 0;
+    struct consumer_care_end end = {
+        .live_count = is_flushed ? shared_load(&header->live_count) : 0,
+    };
 
     __atomic_store_n(&header->is_launcher_done, 1, __ATOMIC_SEQ_CST);
     rings_file_wake_consumer(&care->setup.file);
-    if (is_flushed && !live)
-        live = wait_for_end(care);
+    if (is_flushed && !end.live_count)
+        end.live_count = wait_for_end(care);
+    memcpy(end.left_out_count, header->left_out_count, sizeof(end.left_out_count));
     close(care->setup.descriptor); /* what is mapped stays: the kernel marks it when we end */
     free(care);
-    return live;
+    return end;
 }

@@ -71,9 +71,12 @@ static pid_t find_in_name_space(uint64_t name_space, uint32_t inner_id, uint32_t
     return found;
 }
 
+enum { PROCESS_ID_MAX = 1 << 22 }; /* of every kernel */
+
 static pid_t outer_id(const struct mt_rings_process *place, uint32_t *heartbeat)
 {
-    if (!place->pid_namespace) /* it could not say: its number may be anybody's here */
+    /* It could not say: its number may be anybody's here, or that of all processes (-1). */
+    if (!place->pid_namespace || !place->process_id || place->process_id > PROCESS_ID_MAX)
         return 0;
     if (place->pid_namespace == pid_name_space(OWN_PID_NAME_SPACE))
         return (pid_t)place->process_id;

@@ -368,3 +368,9 @@ void served_count_homeless(uint64_t count)
     if (file.header)
         __atomic_fetch_add(&file.header->lost_count, count, __ATOMIC_RELAXED);
 }
+
+void served_count_left_out(uint32_t kind)
+{
+    if (file.header && kind < MT_PROGRAM_KINDS)
+        __atomic_fetch_add(&file.header->left_out_count[kind], 1, __ATOMIC_RELAXED);
+}

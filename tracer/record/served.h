@@ -63,6 +63,9 @@ bool served_avoids_calls(void);
 /* Of this process, or NULL. */
 struct mt_rings_process *served_process(void);
 
+/* A program that is started without the tracer: enum mt_program_kind. */
+void served_count_left_out(uint32_t kind);
+
 /* Events of a process that has no place. */
 void served_count_homeless(uint64_t count);
 

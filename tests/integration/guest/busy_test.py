@@ -78,7 +78,8 @@ class BusyTest(unittest.TestCase):
         began = time.monotonic()
         if process is None:
             run.wait(timeout=300)
-        while process is not None and os.path.exists("/proc/%d" % process):
+        while (process is not None and os.path.exists("/proc/%d" % process)
+               and time.monotonic() < began + 120):
             time.sleep(0.01)
         took = time.monotonic() - began
         print("%s: went on, and ended after %.1f s" % (self.id().rpartition(".")[2], took))

@@ -101,6 +101,80 @@ class GuestTest(unittest.TestCase):
     def test_strict_confinement_ends_the_recording(self):
         self.the_same("strictly_confined")
 
+    def test_a_confined_program_hands_on_no_recorder(self):
+        self.the_same("confined_exec")
+        done = self.plain([LEAKTIDE, "run", "--no-report", "--device=cpu", "-o",
+                           os.path.join(self.folder, "said"), "--", GUEST, "confined_exec"])
+        if done.returncode != 77:
+            self.assertIn("1 program, and what it started, was not recorded: started by a process that "
+                          "had told the kernel which system calls it may make", done.stderr)
+
+    def test_who_gets_no_answer_of_the_kernel_is_nobody(self):
+        """A filter that nobody saw: getpid() fails in the program that is started then."""
+        self.the_same("unseen_filter_exec")
+        end = time.monotonic() + 20
+        while os.path.exists(os.path.join(self.run_folder, "run.rings")) and time.monotonic() < end:
+            time.sleep(0.05)
+        self.assertEqual(os.listdir(self.run_folder), [n for n in os.listdir(self.run_folder)
+                                                       if n.endswith(".mtt") and "4294967295" not in n])
+
+    def test_a_handler_on_a_small_stack_may_start_a_program(self):
+        self.the_same("exec_on_small_stack")
+
+    def test_exec_takes_little_more_stack_than_the_c_library(self):
+        few = {"PATH": os.environ["PATH"]}
+        for loader in ("ld-linux", "ld-musl"):
+            command = [GUEST, "exec_depth", os.path.join(PROGRAMS, "of_" + loader)]
+            plain = int(self.plain(command, env=few).stdout)
+            for options in OPTIONS:
+                with self.subTest(loader=loader, options=options):
+                    traced = int(self.traced(command, options, env=few).stdout)
+                    self.assertLessEqual(traced - plain, 1024)
+
+    def with_other_loader(self, program, name):
+        """The program, started by the usual loader under another name."""
+        link = os.path.join(tempfile.mkdtemp(prefix="x", dir="/tmp"), name)
+        self.addCleanup(shutil.rmtree, os.path.dirname(link))
+        with open(program, "rb") as read:
+            image = read.read()
+        begin = image.index(b"/lib")
+        end = image.index(b"\0", begin)
+        os.symlink(image[begin:end].decode(), link)
+        if end - begin < len(link):
+            self.skipTest("no room for the name of a loader")
+        copy = os.path.join(self.folder, os.path.basename(program))
+        with open(copy, "wb") as out:
+            out.write(image[:begin] + link.encode().ljust(end - begin, b"\0") + image[end:])
+        os.chmod(copy, 0o755)
+        return copy
+
+    def test_what_cannot_hold_the_recorder_is_left_alone(self):
+        other = self.with_other_loader(shutil.which("printenv"), "ld-musl")
+        shell = '%s LD_PRELOAD; "%s" few; exit 4' % (other, GUEST)
+        for options in OPTIONS:
+            with self.subTest(options=options):
+                done = self.traced([other, "LD_PRELOAD"], options)
+                self.assertEqual(done.stdout.strip(), "")
+                done = self.traced(["sh", "-c", shell], options)
+                self.assertEqual((done.returncode, done.stdout.strip()), (4, ""))
+        self.assertGreaterEqual(self.allocs() + BLOCKS * (OPTIONS[-1] == []), BLOCKS)
+        done = self.plain([LEAKTIDE, "run", "--no-report", "--device=cpu", "-o",
+                           os.path.join(self.folder, "said"), "--", "sh", "-c", shell])
+        self.assertIn("1 program, and what it started, was not recorded: another C library than glibc",
+                      done.stderr)
+        done = self.plain([LEAKTIDE, "run", "--no-report", "--device=cpu", "-o",
+                           os.path.join(self.folder, "none"), "--", other, "LD_PRELOAD"])
+        self.assertIn("has another C library than glibc", done.stderr)
+
+    @unittest.skipUnless(shutil.which("musl-gcc"), "no musl")
+    def test_programs_of_musl_run(self):
+        source, program = (os.path.join(self.folder, name) for name in ("m.c", "m"))
+        with open(source, "w") as out:
+            out.write("int main(void) { return 7; }")
+        subprocess.run(["musl-gcc", "-o", program, source], check=True)
+        self.the_same(command=[program])
+        self.the_same(command=["sh", "-c", program])
+
     def recorded(self, *arguments, times=1):
         done = self.traced([GUEST, *arguments], ["--device=cpu"])
         self.assertEqual(done.returncode, 0, done.stderr)

@@ -3,7 +3,7 @@
 #include <sys/time.h>
 #include <time.h>
 
-int clock_gettime(clockid_t clock, struct timespec *now)
+__attribute__((visibility("default"))) int clock_gettime(clockid_t clock, struct timespec *now)
 {
     (void)clock;
     *now = (struct timespec){.tv_sec = 1577836800};
