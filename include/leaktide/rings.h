@@ -47,6 +47,7 @@ enum {
     MT_RINGS_CONTROL_FILE = 512,
     MT_RINGS_CHANGE_BYTES = 600,
     MT_RINGS_CHANGES = 4,
+    MT_RINGS_OWN_RANGES = 120,
     MT_PROGRAM_KINDS = 8 /* at most: enum mt_program_kind of preload.h */
 };
 
@@ -173,7 +174,9 @@ struct mt_rings_process {
     uint32_t exit_wait_ms; /* live: at its exit, it waits so long to be looked at; 0: it is not */
     uint32_t is_exiting;   /* live: it waits */
     uint32_t exit_is_read; /* futex: it was looked at */
-    uint8_t reserved[1000];
+    uint64_t own_ranges[MT_RINGS_OWN_RANGES]; /* live: the recorder's memory there, own_memory.h */
+    uint64_t own_bytes;                       /* live: of it, what its tables fill */
+    uint8_t reserved[32];
 };
 
 enum { MT_RINGS_PROCESS_BYTES = 2 * MT_FILE_HEADER_BYTES };

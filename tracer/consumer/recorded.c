@@ -17,6 +17,7 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include "account_taker.h"
 #include "clock.h"
 #include "resident.h"
 
@@ -173,13 +174,32 @@ bool recorded_look_for_end(struct recorded *recorded)
     return recorded->is_over;
 }
 
+/* What it has of us: as looked at once, and what our tables took since then. */
+static uint64_t own_bytes(struct recorded *recorded)
+{
+    uint64_t filled_bytes = __atomic_load_n(&recorded->place->own_bytes, __ATOMIC_RELAXED);
+    struct own_memory_of own;
+    char folder[64];
+
+    if (!recorded->own_bytes && recorded->process_id) {
+        own_memory_read(recorded->place, &own);
+        snprintf(folder, sizeof(folder), "/proc/%d", (int)recorded->process_id);
+        recorded->own_bytes =
+            account_recorder_bytes(folder, &(struct account_own){own.ranges, MT_RINGS_OWN_RANGES});
+        recorded->own_filled_bytes = filled_bytes;
+    }
+    return recorded->own_bytes + filled_bytes - recorded->own_filled_bytes;
+}
+
 void recorded_sample_now(struct recorded *recorded)
 {
     struct mt_file_header *header = recorded->trace.header;
-    uint64_t resident = resident_bytes(recorded->statm);
+    uint64_t resident = resident_bytes(recorded->statm), own = own_bytes(recorded);
 
     header->last_monotonic_ns = clock_now_ns(CLOCK_MONOTONIC);
     header->last_ticks = clock_ticks();
+    if (own < resident)
+        resident -= own;
     if (!resident ||
         __atomic_load_n(&recorded->place->attention, __ATOMIC_RELAXED) & MT_ATTENTION_PAUSED)
         return;

@@ -20,6 +20,7 @@
 #include "guard.h"
 #include "host_records.h"
 #include "module_list.h"
+#include "own_memory.h"
 #include "recording.h"
 #include "recording_state.h"
 #include "ring.h"
@@ -345,6 +346,7 @@ void recorder_attend_to(struct mt_rings_process *place)
 {
     uint32_t before = __atomic_load_n(recorder_attention, __ATOMIC_RELAXED) & MT_ATTENTION_PAUSED;
 
+    own_memory_show(place);
     if (!place) { /* nobody is outside, or not yet: words of our own, in a child with its pause */
         atomic_store_explicit(&is_pause_told, false, memory_order_relaxed);
         no_attention = before;

@@ -13,6 +13,7 @@
 
 #include "alone.h"
 #include "guard.h"
+#include "heap_memory.h"
 #include "leaktide/preload.h"
 #include "module_list.h"
 #include "recorder.h"
@@ -147,6 +148,7 @@ static bool begin_first_time(const struct recording_setup *setup)
     if (setup->is_forbidden || !page_create())
         return false;
     clock_init();
+    heap_memory_note_variables();
     recording_state.is_served = served_open(setup);
     if (is_nobody()) {
         recording_count_left_out(MT_PROGRAM_OF_CONFINED);

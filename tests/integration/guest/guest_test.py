@@ -9,6 +9,7 @@ import shutil
 import signal
 import socket
 import stat
+import struct
 import subprocess
 import sys
 import tempfile
@@ -19,6 +20,7 @@ LEAKTIDE, PROGRAMS = sys.argv[1:3]
 GUEST = os.path.join(PROGRAMS, "guest")
 POKE = os.path.join(PROGRAMS, "poke_rings")
 BLOCKS = 5000  # of each `few` in guest.c
+HEADER_RSS_BYTES = 2232  # of a trace: docs/trace-format.md
 OPTIONS = (["--device=cpu"], ["--device=cpu", "--call-stack=c"],
            ["--device=cpu", "--call-stack=python,c"], [])
 
@@ -174,6 +176,52 @@ class GuestTest(unittest.TestCase):
         subprocess.run(["musl-gcc", "-o", program, source], check=True)
         self.the_same(command=[program])
         self.the_same(command=["sh", "-c", program])
+
+    def much(self, command):
+        """(resident bytes, as a large program says itself, what the command says of it meanwhile)"""
+        with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                              universal_newlines=True) as program:
+            process, kib = program.stdout.readline().split()
+            said = self.plain([LEAKTIDE, "ctl", process, "snapshot"])
+            time.sleep(0.5)
+            program.stdin.write("on\n")
+            program.stdin.flush()
+            self.assertEqual(program.wait(timeout=60), 0)
+        return int(kib) * 1024, said
+
+    def rows_with(self, key, *question):
+        shown = self.plain([LEAKTIDE, *question, "--format=json", self.run_folder])
+        return next(table["rows"] for table in json.loads(shown.stdout)["tables"]
+                    if table["rows"] and key in table["rows"][0])
+
+    def test_memory_of_the_recorder_is_not_the_programs(self):
+        """Its tables of stacks alone are as large as half of this program, which imports and parses much."""
+        script = os.path.join(self.folder, "much.py")
+        with open(script, "w") as out:
+            out.write("import ast, asyncio, ctypes, decimal, http.server, inspect, json, multiprocessing, "
+                      "os, pydoc, time, typing, unittest, xml.dom.minidom\n"
+                      "for module in inspect, pydoc, typing, asyncio.base_events:\n"
+                      "    ast.parse(open(module.__file__).read())\n"
+                      "size = [l for l in open('/proc/self/status') if l.startswith('VmRSS')][0]\n"
+                      "print(os.getpid(), size.split()[1], flush=True)\n"
+                      "input()\n"
+                      "os._exit(0)\n")
+        native, _ = self.much([sys.executable, script])
+        self.run_folder = os.path.join(self.folder, "own")
+        recorded, said = self.much([LEAKTIDE, "run", "-q", "--device=cpu", "--call-stack=python,c", "-o",
+                                    self.run_folder, "--", sys.executable, script])
+        self.assertEqual(said.returncode, 0, said.stderr)
+        figures, = self.rows_with("recorder_bytes", "account")
+        print("resident: natively %d, recorded %d, of it the program's %d" %
+              (native, recorded, figures["resident_bytes"]))
+        self.assertGreater(recorded, 1.2 * native)
+        self.assertLess(abs(figures["resident_bytes"] - native), 0.08 * native)
+        self.assertLess(abs(figures["resident_bytes"] + figures["recorder_bytes"] - recorded),
+                        0.03 * recorded)
+        trace, = [name for name in os.listdir(self.run_folder) if name.endswith(".mtt")]
+        with open(os.path.join(self.run_folder, trace), "rb") as read:
+            sampled, = struct.unpack("Q", read.read(HEADER_RSS_BYTES + 8)[HEADER_RSS_BYTES:])
+        self.assertLess(abs(sampled - native), 0.08 * native)
 
     def recorded(self, *arguments, times=1):
         done = self.traced([GUEST, *arguments], ["--device=cpu"])
