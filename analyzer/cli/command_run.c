@@ -579,7 +579,7 @@ static void say_watched(const char *folder, const char *value)
 static void say_left_out(const uint32_t *counts)
 {
     static const char *const reasons[MT_PROGRAM_KINDS] = {
-        [MT_PROGRAM_OTHER_LIBC] = "another C library than glibc (musl?)",
+        [MT_PROGRAM_OTHER_LIBC] = "another C library than glibc, perhaps musl",
         [MT_PROGRAM_OTHER_PROCESSOR] = "another processor, or 32 bits",
         [MT_PROGRAM_OF_CONFINED] =
             "started by a process that had told the kernel which system calls it may make",
@@ -587,9 +587,9 @@ static void say_left_out(const uint32_t *counts)
 
     for (int kind = 0; kind < MT_PROGRAM_KINDS; kind++)
         if (counts[kind] && reasons[kind])
-            tell("%" PRIu32 " %s, and what %s started, %s not recorded: %s", counts[kind],
-                 counts[kind] == 1 ? "program" : "programs", counts[kind] == 1 ? "it" : "they",
-                 counts[kind] == 1 ? "was" : "were", translated(reasons[kind]));
+            tell("programs that were not recorded, with what they started in turn: %" PRIu32
+                 " (%s)",
+                 counts[kind], translated(reasons[kind]));
 }
 
 static void say_end(const struct options *given, const char *folder, const struct run_end *end)

@@ -63,8 +63,8 @@ void program_file_explain(const char *program, enum mt_program_kind kind, char *
 
     if (kind == MT_PROGRAM_OTHER_LIBC) {
         snprintf(out, out_bytes,
-                 translated("%s has another C library than glibc (musl?), and the recorder works "
-                            "with glibc alone"),
+                 translated("%s has another C library than glibc, perhaps musl, and the recorder "
+                            "works with glibc alone"),
                  program);
         return;
     }

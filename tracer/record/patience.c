@@ -3,6 +3,7 @@
 #include "patience.h"
 
 #include "clock.h"
+#include "leaktide/invariant.h"
 #include "owner.h"
 #include "rings_file.h"
 
@@ -24,6 +25,8 @@ static enum mt_rings_consumer state_of(const struct patience *patience,
 
 static uint64_t limit_ns(enum mt_rings_consumer state, const struct mt_rings_header *header)
 {
+    MT_ASSERT(state < MT_CONSUMER_STATES);
+
     uint32_t limit_ms = shared_load(&header->patience_ms[state]);
 
     if (state == MT_CONSUMER_UNWATCHED)

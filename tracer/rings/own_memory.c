@@ -7,6 +7,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "leaktide/invariant.h"
 #include "leaktide/rings.h"
 
 enum { RANGES = MT_RINGS_OWN_RANGES };
@@ -21,6 +22,8 @@ static uint64_t word_of(struct own_range range)
 {
     uint64_t count = (range.end - range.start) / OWN_PAGE_BYTES;
 
+    MT_ASSERT(range.start < range.end);
+    MT_ASSERT((range.start | range.end) % OWN_PAGE_BYTES == 0);
     return range.start / OWN_PAGE_BYTES << OWN_COUNT_BITS | count;
 }
 
@@ -35,6 +38,8 @@ static void show(int number)
 
 static bool change(int number, uint64_t before, uint64_t after)
 {
+    MT_ASSERT(number >= 0 && number < RANGES);
+
     bool is_changed = __atomic_compare_exchange_n(&own.ranges[number], &before, after, false,
                                                   __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
 

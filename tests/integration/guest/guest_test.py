@@ -77,6 +77,18 @@ class GuestTest(unittest.TestCase):
     def test_a_closed_standard_input_stays_free(self):
         self.the_same(command=["sh", "-c", '"%s" first_descriptor <&-' % GUEST])
 
+    def test_standard_descriptors_may_be_closed(self):
+        for closed in ("<&-", ">&-", "2>&-", "<&- >&- 2>&-"):
+            with self.subTest(closed=closed):
+                folder = os.path.join(self.folder, "closed%d" % len(os.listdir(self.folder)))
+                done = self.plain(["sh", "-c", '"$0" run -q --no-report --device=cpu -o "$1" -- '
+                                   'sh -c "\\"$2\\" few; \\"$2\\" few; exit 3" ' + closed, LEAKTIDE, folder, GUEST])
+                self.assertEqual(done.returncode, 3)
+                self.run_folder = folder
+                self.assertGreaterEqual(self.allocs(), 2 * BLOCKS)
+                self.assertIn("complete", self.info()["verdict"][0])
+                self.assertEqual([n for n in os.listdir(folder) if not n.endswith(".mtt")], [])
+
     def test_nobody_else_is_there(self):
         self.the_same("who_is_here")
 
@@ -108,8 +120,8 @@ class GuestTest(unittest.TestCase):
         done = self.plain([LEAKTIDE, "run", "--no-report", "--device=cpu", "-o",
                            os.path.join(self.folder, "said"), "--", GUEST, "confined_exec"])
         if done.returncode != 77:
-            self.assertIn("1 program, and what it started, was not recorded: started by a process that "
-                          "had told the kernel which system calls it may make", done.stderr)
+            self.assertIn("not recorded, with what they started in turn: 1 (started by a process that "
+                          "had told the kernel which system calls it may make)", done.stderr)
 
     def test_who_gets_no_answer_of_the_kernel_is_nobody(self):
         """A filter that nobody saw: getpid() fails in the program that is started then."""
@@ -162,7 +174,7 @@ class GuestTest(unittest.TestCase):
         self.assertGreaterEqual(self.allocs() + BLOCKS * (OPTIONS[-1] == []), BLOCKS)
         done = self.plain([LEAKTIDE, "run", "--no-report", "--device=cpu", "-o",
                            os.path.join(self.folder, "said"), "--", "sh", "-c", shell])
-        self.assertIn("1 program, and what it started, was not recorded: another C library than glibc",
+        self.assertIn("not recorded, with what they started in turn: 1 (another C library than glibc",
                       done.stderr)
         done = self.plain([LEAKTIDE, "run", "--no-report", "--device=cpu", "-o",
                            os.path.join(self.folder, "none"), "--", other, "LD_PRELOAD"])
