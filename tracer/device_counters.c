@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "device_memory.h"
+#include "own_memory.h"
 #include "recorder.h"
 #include "recording.h"
 #include "resident.h"
@@ -24,6 +25,8 @@ void counters_of_process(void)
     resident = resident_bytes(statm);
     if (statm >= 0)
         close(statm);
+    if (own_memory_filled() < resident)
+        resident -= own_memory_filled();
     if (!resident)
         return;
     peak_raise(&header->rss_bytes, &header->rss_peak_bytes, resident);

@@ -28,8 +28,8 @@
 #include "outlet.h"
 #include "preload_name.h"
 #include "program_file.h"
+#include "program_needs.h"
 #include "run_folder.h"
-#include "sanitizer_runtime.h"
 #include "sentence.h"
 #include "text_builder.h"
 #include "waiting.h"
@@ -516,7 +516,8 @@ static void show_progress(void *context)
 /* What is known after a run beside its recording. */
 struct run_end {
     struct launch_end program;
-    uint32_t live_count; /* processes that go on */
+    struct mt_program_needs needs; /* of the program itself */
+    struct consumer_care_end care;
 };
 
 static void say_lost(const char *folder, uint64_t count)
@@ -574,6 +575,23 @@ static void say_watched(const char *folder, const char *value)
              value);
 }
 
+/* Programs that others started. */
+static void say_left_out(const uint32_t *counts)
+{
+    static const char *const reasons[MT_PROGRAM_KINDS] = {
+        [MT_PROGRAM_OTHER_LIBC] = "another C library than glibc, perhaps musl",
+        [MT_PROGRAM_OTHER_PROCESSOR] = "another processor, or 32 bits",
+        [MT_PROGRAM_OF_CONFINED] =
+            "started by a process that had told the kernel which system calls it may make",
+    };
+
+    for (int kind = 0; kind < MT_PROGRAM_KINDS; kind++)
+        if (counts[kind] && reasons[kind])
+            tell("programs that were not recorded, with what they started in turn: %" PRIu32
+                 " (%s)",
+                 counts[kind], translated(reasons[kind]));
+}
+
 static void say_end(const struct options *given, const char *folder, const struct run_end *end)
 {
     char why[PATH_MAX + 128];
@@ -582,7 +600,7 @@ static void say_end(const struct options *given, const char *folder, const struc
     run_folder_tidy(folder);
     if (!run_folder_look(folder, &state)) {
         if (!run_folder_explain(folder, why, sizeof(why)))
-            program_file_explain(given->operands[0], why, sizeof(why));
+            program_file_explain(given->operands[0], end->needs.kind, why, sizeof(why));
         run_folder_remove(folder);
         if (!given->values[OPTION_QUIET])
             tell("nothing was recorded: %s", why);
@@ -592,12 +610,13 @@ static void say_end(const struct options *given, const char *folder, const struc
         return;
     if (!given->values[OPTION_NO_REPORT])
         say_verdict(folder);
+    say_left_out(end->care.left_out_count);
     tell("recorded in %s", folder);
-    if (end->live_count)
+    if (end->care.live_count)
         tell("%" PRIu32 " %s of the run still %s: the recording goes on, and this was its state at "
              "the end of %s",
-             end->live_count, end->live_count == 1 ? "process" : "processes",
-             end->live_count == 1 ? "runs" : "run", given->operands[0]);
+             end->care.live_count, end->care.live_count == 1 ? "process" : "processes",
+             end->care.live_count == 1 ? "runs" : "run", given->operands[0]);
     if (given->values[OPTION_WATCH])
         say_watched(folder, given->values[OPTION_WATCH]);
 }
@@ -630,11 +649,11 @@ static enum mt_result launch_with_consumer(struct launch *launch, const char *fo
 {
     enum mt_result result;
 
-    *end = (struct run_end){.live_count = 0};
+    *end = (struct run_end){.needs = launch->needs};
     launch->consumer = consumer_care_begin(folder, ring_bytes_of(launch->options), run_id);
     result = launch_and_wait(launch, &end->program, error);
     if (launch->consumer)
-        end->live_count = consumer_care_end(launch->consumer);
+        end->care = consumer_care_end(launch->consumer);
     return result;
 }
 
@@ -647,14 +666,13 @@ static bool layer_find(char *path, size_t path_bytes)
 
 static int record(const struct options *given, const char *tracer, const char *folder)
 {
-    char layer[PATH_MAX], runtime[MT_RUNTIME_NAME_MAX];
+    char layer[PATH_MAX];
     struct text_builder text;
     struct progress progress = {.folder = folder};
     bool shows = !given->values[OPTION_QUIET] && isatty(STDERR_FILENO);
     struct launch launch = {
         .arguments = given->operands,
         .tracer = tracer,
-        .first = sanitizer_runtime_of(given->operands[0], runtime) ? runtime : NULL,
         .layer = layer_find(layer, sizeof(layer)) ? layer : NULL,
         .progress = shows ? show_progress : NULL,
         .context = &progress,
@@ -664,10 +682,11 @@ static int record(const struct options *given, const char *tracer, const char *f
     struct mt_error error;
     enum mt_result result;
 
-    if (launch.first && !given->values[OPTION_QUIET])
+    program_needs_find(given->operands[0], &launch.needs);
+    if (launch.needs.runtime[0] && !given->values[OPTION_QUIET])
         tell("%s comes with %s, whose malloc is before ours: "
              "its host heap is not recorded",
-             given->operands[0], launch.first);
+             given->operands[0], launch.needs.runtime);
     text_init(&text);
     tracer_options(&text, given, folder, run_id);
     launch.options = text_get(&text);

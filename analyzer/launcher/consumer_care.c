@@ -7,11 +7,15 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "clock.h"
 #include "consumer.h"
+#include "owner.h"
 
 enum {
     SLICE_MS = 50,
@@ -23,15 +27,28 @@ enum {
     FLUSH_PATIENCE_MS = 60000 /* without a sign of life */
 };
 
+enum { NICE_STEP = 5, NICE_LEAST = -10 }; /* of a consumer that gets no processor */
+
+/* So long a thread of the program waits for a consumer that does nothing: docs/recorder.md. */
+static const uint32_t patience_ms[MT_CONSUMER_STATES] = {
+    [MT_CONSUMER_READY] = 600000,
+    [MT_CONSUMER_WAITS] = 60000,
+    [MT_CONSUMER_STOPPED] = 30000, /* LEAKTIDE_STOPPED_SECONDS says else */
+    [MT_CONSUMER_DEAD] = 30000,
+};
+
 struct consumer_care {
     struct consumer_setup setup;
     pid_t child;
     uint32_t deaths;
+    uint32_t heartbeat;           /* of the last look */
+    uint64_t looked_ns, ready_ns; /* then: the time; how long it had been ready in all */
 };
 
 /* A fork that fails counts as a death: it is tried again by consumer_care_look. */
 static void start(struct consumer_care *care)
 {
+    care->looked_ns = 0;
     care->child = fork();
     if (care->child == 0)
         _exit(consumer_run(&care->setup));
@@ -43,11 +60,134 @@ bool consumer_care_is_missing(const struct consumer_care *care)
     return care && care->child < 0 && care->deaths < DEATHS_MOST;
 }
 
+/* --- how it is ------------------------------------------------------------------------------ */
+
+/* /proc/<process>/<name>, as far as there is room; "" where it cannot be read. */
+static void proc_read(pid_t process, const char *name, char *text, size_t text_bytes)
+{
+    char path[64];
+    int file;
+    ssize_t size;
+
+    snprintf(path, sizeof(path), "/proc/%d/%s", (int)process, name);
+    file = open(path, O_RDONLY | O_CLOEXEC);
+    size = file >= 0 ? read(file, text, text_bytes - 1) : -1;
+    if (file >= 0)
+        close(file);
+    text[size > 0 ? size : 0] = 0;
+}
+
+/* The letter of its state; 0: it cannot be read. */
+static char kernel_state(pid_t process)
+{
+    char text[256], *end;
+
+    proc_read(process, "stat", text, sizeof(text));
+    end = strrchr(text, ')');
+    return end && end[1] == ' ' ? end[2] : 0;
+}
+
+/* How long its first thread was ready and did not run, in all; 0: it cannot be read. */
+static uint64_t ready_ns(pid_t process)
+{
+    char text[128], *end;
+
+    proc_read(process, "schedstat", text, sizeof(text));
+    strtoull(text, &end, 10); /* what it ran */
+    return strtoull(end, NULL, 10);
+}
+
+/* Of one that did nothing since the last look. */
+static enum mt_rings_consumer state_of_idle(pid_t process)
+{
+    switch (kernel_state(process)) {
+    case 0:
+        return MT_CONSUMER_UNWATCHED;
+    case 'R':
+        return MT_CONSUMER_READY;
+    case 'T':
+    case 't':
+        return MT_CONSUMER_STOPPED;
+    default:
+        return MT_CONSUMER_WAITS;
+    }
+}
+
+/*
+ * All of its threads become more urgent; and its session, where the kernel shares the processors
+ * among sessions first. Where we may not do that, they stay as they are.
+ */
+static void priority_raise(pid_t process)
+{
+    int now = getpriority(PRIO_PROCESS, (id_t)process);
+    int wanted = now - NICE_STEP > NICE_LEAST ? now - NICE_STEP : NICE_LEAST;
+    char path[64], text[16];
+    int file, size = snprintf(text, sizeof(text), "%d", wanted);
+
+    if (now <= NICE_LEAST || setpriority(PRIO_PGRP, (id_t)process, wanted) != 0)
+        return;
+    snprintf(path, sizeof(path), "/proc/%d/autogroup", (int)process);
+    file = open(path, O_WRONLY | O_CLOEXEC);
+    if (file < 0)
+        return;
+    (void)!write(file, text, (size_t)size);
+    close(file);
+}
+
+/* Was it ready for most of the time since the last look, and did not run? */
+static bool is_starved(struct consumer_care *care)
+{
+    uint64_t now_ns = clock_now_ns(CLOCK_MONOTONIC), ready = ready_ns(care->child);
+    bool is_starved = care->looked_ns && ready > care->ready_ns &&
+                      ready - care->ready_ns > (now_ns - care->looked_ns) / 2;
+
+    care->looked_ns = now_ns;
+    care->ready_ns = ready;
+    return is_starved;
+}
+
+/* Tells the writers. */
+static void tell_state(struct consumer_care *care)
+{
+    struct mt_rings_header *header = care->setup.file.header;
+    uint32_t heartbeat = shared_load(&header->heartbeat);
+    enum mt_rings_consumer state = MT_CONSUMER_READY;
+
+    if (care->child < 0)
+        state = consumer_care_is_missing(care) ? MT_CONSUMER_DEAD : MT_CONSUMER_GONE;
+    else if (heartbeat == care->heartbeat)
+        state = state_of_idle(care->child);
+    if (care->child >= 0 && is_starved(care))
+        priority_raise(care->child);
+    care->heartbeat = heartbeat;
+    shared_store(&header->consumer_state, state);
+    __atomic_fetch_add(&header->launcher_beat, 1, __ATOMIC_RELEASE);
+}
+
 void consumer_care_look(struct consumer_care *care)
 {
+    if (!care)
+        return;
     if (consumer_care_is_missing(care))
         start(care);
+    tell_state(care);
 }
+
+/* Before there are writers. */
+static void begin_to_watch(struct mt_rings_header *header)
+{
+    const char *wanted = getenv("LEAKTIDE_STOPPED_SECONDS");
+    unsigned long seconds = wanted ? strtoul(wanted, NULL, 10) : 0;
+
+    memcpy(header->patience_ms, patience_ms, sizeof(patience_ms));
+    if (wanted)
+        header->patience_ms[MT_CONSUMER_STOPPED] =
+            seconds < UINT32_MAX / 1000 ? (uint32_t)seconds * 1000 : UINT32_MAX;
+    header->consumer_state = MT_CONSUMER_READY;
+    owner_lock((pthread_mutex_t *)&header->launcher);
+}
+
+/* --- begin and end --------------------------------------------------------------------------- */
 
 /* A limit of file sizes is met by an error, not by the end of the launcher. */
 static int rings_create(struct rings_file *file, const char *folder, uint64_t ring_bytes,
@@ -90,6 +230,7 @@ struct consumer_care *consumer_care_begin(const char *folder, uint64_t ring_byte
         free(care);
         return NULL;
     }
+    begin_to_watch(care->setup.file.header);
     start(care);
     return care;
 }
@@ -157,18 +298,20 @@ static uint32_t wait_for_end(struct consumer_care *care)
     return rings_file_live_count(&care->setup.file);
 }
 
-uint32_t consumer_care_end(struct consumer_care *care)
+struct consumer_care_end consumer_care_end(struct consumer_care *care)
 {
     struct mt_rings_header *header = care->setup.file.header;
     bool is_flushed = flush(care);
-    uint32_t live = is_flushed ? shared_load(&header->live_count) : 0;
+    struct consumer_care_end end = {
+        .live_count = is_flushed ? shared_load(&header->live_count) : 0,
+    };
 
     __atomic_store_n(&header->is_launcher_done, 1, __ATOMIC_SEQ_CST);
     rings_file_wake_consumer(&care->setup.file);
-    if (is_flushed && !live)
-        live = wait_for_end(care);
-    rings_file_unmap(&care->setup.file);
-    close(care->setup.descriptor);
+    if (is_flushed && !end.live_count)
+        end.live_count = wait_for_end(care);
+    memcpy(end.left_out_count, header->left_out_count, sizeof(end.left_out_count));
+    close(care->setup.descriptor); /* what is mapped stays: the kernel marks it when we end */
     free(care);
-    return live;
+    return end;
 }

@@ -10,6 +10,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "leaktide/rings.h"
+
 struct consumer_care;
 
 /*
@@ -23,14 +25,27 @@ struct consumer_care *consumer_care_begin(const char *folder, uint64_t ring_byte
 /* A child has ended: begins another consumer if it was that. False: it was not. */
 bool consumer_care_child_ended(struct consumer_care *care, pid_t child);
 
-/* There is none just now, as no process could be had: look again, soon. NULL: none is wanted. */
+/* There is none just now, as no process could be had. NULL: none is wanted. */
 bool consumer_care_is_missing(const struct consumer_care *care);
+
+/*
+ * Several times a second, by the thread that began it: tells the threads that wait for the consumer
+ * how it is, raises its priority where it gets no processor, begins another one where there is
+ * none.
+ */
 void consumer_care_look(struct consumer_care *care);
+
+/* What is known at the end of the program. */
+struct consumer_care_end {
+    uint32_t live_count;                       /* processes of the run that go on */
+    uint32_t left_out_count[MT_PROGRAM_KINDS]; /* programs that ran without the tracer, by
+                                                  enum mt_program_kind */
+};
 
 /*
  * The program has ended. Waits until all that was recorded is in the traces; if processes of the
- * run go on, their recording does, too. Returns how many processes go on.
+ * run go on, their recording does, too.
  */
-uint32_t consumer_care_end(struct consumer_care *care);
+struct consumer_care_end consumer_care_end(struct consumer_care *care);
 
 #endif

@@ -48,14 +48,20 @@ static bool environment_prepend(const char *name, const char *value, char separa
     return is_ok;
 }
 
-/* A sanitizer's runtime goes before all. */
-static bool preload_order(const char *runtime)
+/* A sanitizer's runtime goes before all; of a program in which the tracer cannot live, it is taken
+ * out. */
+static bool preload_order(const struct mt_program_needs *needs)
 {
     const char *list = getenv("LD_PRELOAD");
-    size_t size_bytes = strlen(list) + strlen(runtime) + sizeof("::");
-    char *ordered = malloc(size_bytes);
-    bool is_ok = ordered && mt_preload_for(list, runtime, ordered, size_bytes) &&
-                 setenv("LD_PRELOAD", ordered, 1) == 0;
+    size_t size_bytes = strlen(list) + strlen(needs->runtime) + sizeof("::");
+    char *ordered;
+    bool is_ok;
+
+    if (needs->kind == MT_PROGRAM_FITS && !needs->runtime[0])
+        return true;
+    ordered = malloc(size_bytes);
+    is_ok = ordered && mt_preload_for(list, needs, ordered, size_bytes) &&
+            setenv("LD_PRELOAD", ordered, 1) == 0;
 
     free(ordered);
     return is_ok;
@@ -64,8 +70,7 @@ static bool preload_order(const char *runtime)
 static bool environment_make(const struct launch *launch)
 {
     return environment_prepend("LD_PRELOAD", launch->tracer, ':') &&
-           (!launch->first || preload_order(launch->first)) &&
-           setenv("LEAKTIDE_OPTIONS", launch->options, 1) == 0 &&
+           preload_order(&launch->needs) && setenv("LEAKTIDE_OPTIONS", launch->options, 1) == 0 &&
            (!launch->layer || environment_prepend("OPENCL_LAYERS", launch->layer, ':'));
 }
 
@@ -106,7 +111,7 @@ static void wait_for(const struct launch *launch, pid_t child, const sigset_t *w
     siginfo_t info;
 
     while (!reap(launch, child, end)) {
-        bool looks_again = launch->progress || consumer_care_is_missing(launch->consumer);
+        bool looks_again = launch->progress || launch->consumer;
         int got = looks_again ? sigtimedwait(watched, &info, &pause) : sigwaitinfo(watched, &info);
 
         consumer_care_look(launch->consumer);

@@ -8,13 +8,14 @@
 #include <stdbool.h>
 
 #include "error_sentence.h"
+#include "leaktide/preload.h"
 
 struct consumer_care;
 
 struct launch {
     char **arguments;               /* program and arguments; ends with NULL */
-    const char *tracer;             /* the library to preload */
-    const char *first;              /* one that must come before it, or NULL */
+    const char *tracer;             /* the library to preload, ... */
+    struct mt_program_needs needs;  /* ... unless it cannot live in the program */
     const char *layer;              /* the OpenCL layer, or NULL */
     const char *options;            /* LEAKTIDE_OPTIONS */
     struct consumer_care *consumer; /* looked after meanwhile; NULL: none */

@@ -55,11 +55,25 @@ static bool is_static(const char *path)
     return !has_interpreter;
 }
 
-void program_file_explain(const char *program, char *out, size_t out_bytes)
+void program_file_explain(const char *program, enum mt_program_kind kind, char *out,
+                          size_t out_bytes)
 {
     char path[PATH_MAX];
     struct stat status;
 
+    if (kind == MT_PROGRAM_OTHER_LIBC) {
+        snprintf(out, out_bytes,
+                 translated("%s has another C library than glibc, perhaps musl, and the recorder "
+                            "works with glibc alone"),
+                 program);
+        return;
+    }
+    if (kind == MT_PROGRAM_OTHER_PROCESSOR) {
+        snprintf(out, out_bytes,
+                 translated("%s is for another processor, or has 32 bits, and the recorder is not"),
+                 program);
+        return;
+    }
     if (path_of(program, path, sizeof(path)) && stat(path, &status) == 0) {
         if (status.st_mode & (S_ISUID | S_ISGID)) {
             snprintf(out, out_bytes,

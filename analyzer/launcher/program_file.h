@@ -7,7 +7,10 @@
 
 #include <stddef.h>
 
+#include "leaktide/preload.h"
+
 /* Words for "nothing was recorded: ...", into out. Always finds some. */
-void program_file_explain(const char *program, char *out, size_t out_bytes);
+void program_file_explain(const char *program, enum mt_program_kind kind, char *out,
+                          size_t out_bytes);
 
 #endif

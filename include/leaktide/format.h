@@ -72,6 +72,8 @@ enum mt_lost {
     MT_LOST_NESTED,    /* an event inside the recorder, from a signal handler */
     MT_LOST_MALFORMED, /* a record that does not read back */
     MT_LOST_RECORDER,  /* nobody emptied a full ring */
+    MT_LOST_STOPPED,   /* the same: the consumer was stopped */
+    MT_LOST_WAITING,   /* the same: the consumer waited for a disk */
     MT_LOST_KINDS = 8
 };
 

@@ -1,19 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * LD_PRELOAD for a program that may bring a sanitizer's runtime along.
+ * LD_PRELOAD for a program in which the tracer may not live, or not at the first place.
  *
- * Such a runtime refuses to work, or crashes, unless it is the first library of all. The command
+ * The runtime of a sanitizer refuses to work, or crashes, unless it is the first library of all.
+ * The loaders of other C libraries end a program when a function of glibc is missing. The command
  * looks at the program that it starts, the tracer at those that the program starts in turn, and
  * both hand on what mt_preload_for() says:
  *
  *     /lib/libascend_kernel_hook.so:rest               most programs
  *     libasan.so.8::/lib/libascend_kernel_hook.so:rest  one with AddressSanitizer
+ *     rest                                              one for musl
  *
  * The loader skips the empty name in between; it tells what was put there here, and is taken away
  * for the next program, from what the user preloads.
  *
- * Files are read through functions of the caller's. No heap, no lock, little stack: fit for the
- * child of a vfork.
+ * Files are read through functions of the caller's. No heap, no lock, and less than 1 KiB of stack
+ * beside a path: fit for the child of a vfork, and for handlers of signals on small stacks.
  */
 #ifndef LEAKTIDE_PRELOAD_H
 #define LEAKTIDE_PRELOAD_H
@@ -26,6 +28,12 @@
 
 #ifdef __cplusplus
 extern "C" {
+#endif
+
+#if defined(__x86_64__)
+#define MT_OWN_MACHINE EM_X86_64
+#elif defined(__aarch64__)
+#define MT_OWN_MACHINE EM_AARCH64
 #endif
 
 #define MT_TRACER_FILE_NAME "libascend_kernel_hook.so" /* frameworks look for this very name */
@@ -71,14 +79,39 @@ static inline const struct mt_sanitizer_runtime *mt_sanitizer_runtime_find(const
 
 /* --- what a program needs ---------------------------------------------------------------- */
 
+/* Whether the tracer can live in it; index into left_out_count of rings.h. */
+enum mt_program_kind {
+    MT_PROGRAM_FITS = 0, /* also what cannot be read, and static ones, which preload nothing */
+    MT_PROGRAM_OTHER_LIBC = 1,
+    MT_PROGRAM_OTHER_PROCESSOR = 2, /* or 32 bits */
+    MT_PROGRAM_OF_CONFINED = 3 /* the filter of who starts it may not allow what the tracer does */
+};
+
+/* What a file says of a program. */
+struct mt_program_needs {
+    enum mt_program_kind kind;
+    char runtime[MT_RUNTIME_NAME_MAX]; /* of a sanitizer, "libasan.so.8"; "": none */
+};
+
 /* An open file, and the part of it that was read last. */
 struct mt_program {
     const struct mt_program_files *files;
     int file;
     uint64_t offset_bytes;
     size_t size_bytes;
-    unsigned char bytes[1024];
+    char bytes[MT_SCRIPT_LINE_MAX];
 };
+
+/* What is there, from the offset on, into `bytes`; false: not one byte. */
+static inline bool mt_program_fill(struct mt_program *program, uint64_t offset_bytes,
+                                   size_t size_bytes)
+{
+    long got = program->files->read(program->file, program->bytes, size_bytes, offset_bytes);
+
+    program->offset_bytes = offset_bytes;
+    program->size_bytes = got > 0 ? (size_t)got : 0;
+    return got > 0;
+}
 
 /* All of it, or nothing; no more than fits `bytes`. */
 static inline bool mt_program_read(struct mt_program *program, uint64_t offset_bytes, void *out,
@@ -87,11 +120,7 @@ static inline bool mt_program_read(struct mt_program *program, uint64_t offset_b
     uint64_t skipped = offset_bytes - program->offset_bytes;
 
     if (skipped > program->size_bytes || size_bytes > program->size_bytes - skipped) {
-        long got = program->files->read(program->file, program->bytes, sizeof(program->bytes),
-                                        offset_bytes);
-
-        program->offset_bytes = offset_bytes;
-        program->size_bytes = got > 0 ? (size_t)got : 0;
+        mt_program_fill(program, offset_bytes, sizeof(program->bytes));
         skipped = 0;
     }
     if (size_bytes > program->size_bytes - skipped)
@@ -146,19 +175,24 @@ static inline bool mt_program_dynamic(struct mt_program *program, const Elf64_Ph
     return false;
 }
 
+/* The segment of this kind. */
+static inline bool mt_program_find(struct mt_program *program, uint32_t type, Elf64_Phdr *segment)
+{
+    for (unsigned i = 0; mt_program_segment(program, i, segment); i++)
+        if (segment->p_type == type)
+            return true;
+    return false;
+}
+
 /* Among the libraries that the open file names as needed. */
 static inline bool mt_program_runtime_in(struct mt_program *program,
                                          char soname[MT_RUNTIME_NAME_MAX])
 {
     Elf64_Phdr section;
     uint64_t index = 0, value = 0, names = 0;
-    unsigned i = 0;
 
-    do {
-        if (!mt_program_segment(program, i++, &section))
-            return false;
-    } while (section.p_type != PT_DYNAMIC);
-    if (!mt_program_dynamic(program, &section, DT_STRTAB, &index, &value) ||
+    if (!mt_program_find(program, PT_DYNAMIC, &section) ||
+        !mt_program_dynamic(program, &section, DT_STRTAB, &index, &value) ||
         !mt_program_offset(program, value, &names))
         return false;
     index = 0;
@@ -171,47 +205,88 @@ static inline bool mt_program_runtime_in(struct mt_program *program,
     return false;
 }
 
-/* Of a file that begins with "#!": the program that the kernel starts for it. */
-static inline bool mt_program_interpreter(const struct mt_program *program,
-                                          char path[MT_SCRIPT_LINE_MAX])
+/* The loader that a program names: glibc's is called so on every processor, wherever it lies. */
+static inline bool mt_program_is_of_glibc(struct mt_program *program, const Elf64_Phdr *segment)
 {
-    char line[MT_SCRIPT_LINE_MAX];
-    long got = program->files->read(program->file, line, sizeof(line) - 1, 0);
-    const char *begin = line + 2;
-    size_t length;
+    const char *path = program->bytes, *name;
+    size_t size_bytes = segment->p_filesz < sizeof(program->bytes) ? (size_t)segment->p_filesz : 0;
 
-    if (got < 3 || line[0] != '#' || line[1] != '!')
-        return false;
-    line[got] = '\0';
-    begin += strspn(begin, " \t");
-    length = strcspn(begin, " \t\n");
-    memcpy(path, begin, length);
-    path[length] = '\0';
-    return length > 0;
+    if (!size_bytes || !mt_program_fill(program, segment->p_offset, size_bytes) ||
+        !memchr(path, '\0', size_bytes))
+        return true; /* the kernel refuses it */
+    name = strrchr(path, '/');
+    name = name ? name + 1 : path;
+    return strncmp(name, "ld-linux", 8) == 0 || strncmp(name, "ld-lsb", 6) == 0;
 }
 
-/* Not inlined: its path is larger than all else here, and exec is called on small stacks, too. */
+static inline enum mt_program_kind mt_program_kind_of(struct mt_program *program)
+{
+    Elf64_Phdr segment;
+    Elf64_Ehdr header;
+
+    if (!mt_program_read(program, 0, &header, sizeof(header)) ||
+        memcmp(header.e_ident, ELFMAG, SELFMAG) != 0)
+        return MT_PROGRAM_FITS; /* a script, perhaps */
+    if (header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_machine != MT_OWN_MACHINE)
+        return MT_PROGRAM_OTHER_PROCESSOR;
+    if (!mt_program_find(program, PT_INTERP, &segment) || mt_program_is_of_glibc(program, &segment))
+        return MT_PROGRAM_FITS;
+    return MT_PROGRAM_OTHER_LIBC;
+}
+
+/* Of a file that begins with "#!": the program that the kernel starts for it, in program->bytes. */
+static inline const char *mt_program_interpreter(struct mt_program *program)
+{
+    char *line = program->bytes, *end;
+
+    if (!mt_program_fill(program, 0, sizeof(program->bytes) - 1) || line[0] != '#' ||
+        line[1] != '!')
+        return NULL;
+    line[program->size_bytes] = '\0';
+    line += 2;
+    line += strspn(line, " \t");
+    end = line + strcspn(line, " \t\n");
+    *end = '\0';
+    return end > line ? line : NULL;
+}
+
+/* The longest folder of a list. */
+static inline size_t mt_longest_of(const char *folders)
+{
+    size_t longest = 0;
+
+    for (; *folders; folders += *folders == ':') {
+        size_t length = strcspn(folders, ":");
+
+        longest = length > longest ? length : longest;
+        folders += length;
+    }
+    return longest;
+}
+
+/* Not inlined: its path is as long as the C library's own, and gone when that looks for the
+ * program. */
 static __attribute__((noinline, unused)) int
 mt_program_search(const struct mt_program_files *files, const char *name, const char *folders)
 {
-    char path[MT_PROGRAM_PATH_MAX];
-    size_t name_length = strlen(name);
+    size_t name_length = strlen(name), path_bytes = mt_longest_of(folders) + name_length + 2;
+    char *path;
 
-    while (name_length) {
+    if (!name_length || path_bytes > MT_PROGRAM_PATH_MAX)
+        return -1;
+    path = (char *)__builtin_alloca(path_bytes);
+    for (;;) {
         size_t length = strcspn(folders, ":");
-        int file = -1;
+        int file;
 
-        if (length + 1 + name_length < sizeof(path)) {
-            memcpy(path, folders, length);
-            strcpy(path + length, length ? "/" : "");
-            strcat(path + length, name);
-            file = files->open(path);
-        }
+        memcpy(path, folders, length);
+        strcpy(path + length, length ? "/" : "");
+        strcat(path + length, name);
+        file = files->open(path);
         if (file >= 0 || !folders[length])
             return file;
         folders += length + 1;
     }
-    return -1;
 }
 
 /*
@@ -227,35 +302,33 @@ static inline int mt_program_open(const struct mt_program_files *files, const ch
 }
 
 /*
- * Does this program need a sanitizer's runtime?
+ * What does this program need?
  *
  * name     as given to exec; of a script, its interpreter is looked at
  * folders  PATH, where exec would look there; else NULL
- * soname   gets the runtime, "libasan.so.8"; "" if the program needs none or cannot be read
  */
-static inline bool mt_program_runtime(const struct mt_program_files *files, const char *name,
-                                      const char *folders, char soname[MT_RUNTIME_NAME_MAX])
+static inline void mt_program_look(const struct mt_program_files *files, const char *name,
+                                   const char *folders, struct mt_program_needs *needs)
 {
-    char interpreter[MT_SCRIPT_LINE_MAX];
-    bool is_script = true, is_found = false;
+    struct mt_program program;
 
-    for (int depth = 0; is_script && depth < MT_SCRIPT_DEPTH_MAX; depth++) {
-        struct mt_program program;
-
+    needs->kind = MT_PROGRAM_FITS;
+    needs->runtime[0] = '\0';
+    for (int depth = 0; name && depth < MT_SCRIPT_DEPTH_MAX; depth++) {
         program.files = files;
         program.file = mt_program_open(files, name, folders);
         program.offset_bytes = program.size_bytes = 0;
         if (program.file < 0)
-            break;
-        is_found = mt_program_runtime_in(&program, soname);
-        is_script = !is_found && mt_program_interpreter(&program, interpreter);
+            return;
+        name = NULL;
+        needs->kind = mt_program_kind_of(&program);
+        if (needs->kind == MT_PROGRAM_FITS && !mt_program_runtime_in(&program, needs->runtime)) {
+            needs->runtime[0] = '\0';
+            name = mt_program_interpreter(&program);
+            folders = NULL;
+        }
         files->close(program.file);
-        name = interpreter;
-        folders = NULL;
     }
-    if (!is_found)
-        soname[0] = '\0';
-    return is_found;
 }
 
 /* --- LD_PRELOAD -------------------------------------------------------------------------- */
@@ -284,32 +357,36 @@ static inline const char *mt_preload_rest(const char *list)
     return list;
 }
 
+/* Takes an entry out of a list. */
+static inline void mt_preload_drop(char *entry, size_t length)
+{
+    length += entry[length] != '\0';
+    memmove(entry, entry + length, strlen(entry + length) + 1);
+}
+
 /*
  * What a program gets in the place of `list`.
  *
- * runtime  of mt_program_runtime(), or ""
- * out      size_bytes long
+ * out  size_bytes long
  *
  * False, when it does not fit, or when the tracer is not in the list.
  */
-static inline bool mt_preload_for(const char *list, const char *runtime, char *out,
+static inline bool mt_preload_for(const char *list, const struct mt_program_needs *needs, char *out,
                                   size_t size_bytes)
 {
-    const struct mt_sanitizer_runtime *known = mt_sanitizer_runtime_find(runtime);
+    const struct mt_sanitizer_runtime *known = mt_sanitizer_runtime_find(needs->runtime);
     const char *rest = mt_preload_rest(list), *tracer;
     size_t length = 0;
 
-    if (strlen(rest) + strlen(runtime) + sizeof("::") > size_bytes)
+    if (strlen(rest) + strlen(needs->runtime) + sizeof("::") > size_bytes)
         return false;
     out[0] = '\0';
     if (known && known->can_be_preloaded)
-        strcat(strcat(out, runtime), "::");
+        strcat(strcat(out, needs->runtime), "::");
     strcat(out, rest);
     tracer = mt_preload_tracer(out, &length);
-    if (tracer && known && !known->can_be_preloaded) {
-        length += tracer[length] != '\0';
-        memmove(out + (tracer - out), tracer + length, strlen(tracer + length) + 1);
-    }
+    if (tracer && (needs->kind != MT_PROGRAM_FITS || (known && !known->can_be_preloaded)))
+        mt_preload_drop(out + (tracer - out), length);
     return tracer != NULL;
 }
 

@@ -46,7 +46,9 @@ enum {
     MT_RINGS_ALIGNMENT = 65536, /* a page of every supported kernel */
     MT_RINGS_CONTROL_FILE = 512,
     MT_RINGS_CHANGE_BYTES = 600,
-    MT_RINGS_CHANGES = 4
+    MT_RINGS_CHANGES = 4,
+    MT_RINGS_OWN_RANGES = 120,
+    MT_PROGRAM_KINDS = 8 /* at most: enum mt_program_kind of preload.h */
 };
 
 #define MT_RINGS_MAGIC "MTRINGS\n"
@@ -58,6 +60,28 @@ enum mt_rings_state {
     MT_RINGS_READY = 1,
     MT_RINGS_TAKEN = 2, /* a slot: in use; a process: is being described */
     MT_RINGS_LIVE = 3   /* a process: described, records */
+};
+
+/*
+ * How the consumer is, as its launcher last saw it. A traced process cannot look for itself: it may
+ * be confined, or in another name space. Index into patience_ms.
+ */
+enum mt_rings_consumer {
+    MT_CONSUMER_UNWATCHED = 0, /* nobody looks */
+    MT_CONSUMER_READY = 1,     /* runs, or would if there were a processor */
+    MT_CONSUMER_WAITS = 2,     /* for a disk, mostly */
+    MT_CONSUMER_STOPPED = 3,   /* by a signal or a debugger */
+    MT_CONSUMER_DEAD = 4,      /* the launcher begins another one */
+    MT_CONSUMER_GONE = 5,      /* and there will be none */
+    MT_CONSUMER_STATES = 6
+};
+
+/*
+ * A robust mutex that a process locks once and never unlocks: when it ends, however that comes
+ * about, the kernel marks it. Others read its first word only.
+ */
+struct mt_rings_owner {
+    uint64_t mutex[8];
 };
 
 /* Of the file: there is a consumer, or there will never be one again. */
@@ -88,6 +112,12 @@ struct mt_rings_header {
     uint32_t slots_end;        /* slots and processes from here on were never READY */
     uint32_t processes_end;
     uint64_t lost_count; /* events of processes that have no trace, and will have none */
+
+    struct mt_rings_owner launcher, consumer; /* of the first thread of each */
+    uint32_t consumer_state;                  /* enum mt_rings_consumer: by the launcher, ... */
+    uint32_t launcher_beat;                   /* ... which moves this each time */
+    uint32_t patience_ms[MT_CONSUMER_STATES]; /* so long a writer waits for one that does nothing */
+    uint32_t left_out_count[MT_PROGRAM_KINDS]; /* programs that were started without the tracer */
 };
 
 /* One ring: who has it. */
@@ -144,7 +174,9 @@ struct mt_rings_process {
     uint32_t exit_wait_ms; /* live: at its exit, it waits so long to be looked at; 0: it is not */
     uint32_t is_exiting;   /* live: it waits */
     uint32_t exit_is_read; /* futex: it was looked at */
-    uint8_t reserved[1000];
+    uint64_t own_ranges[MT_RINGS_OWN_RANGES]; /* live: the recorder's memory there, own_memory.h */
+    uint64_t own_bytes;                       /* live: of it, what its tables fill */
+    uint8_t reserved[32];
 };
 
 enum { MT_RINGS_PROCESS_BYTES = 2 * MT_FILE_HEADER_BYTES };

@@ -31,7 +31,7 @@ enum { KIB = 1024, MIB = 1 << 20, HEAP = 0x10000000, ARENA = 0x40000000 };
 static void take_fake(struct fake_process *fake, struct account *account)
 {
     fake_process_end(fake, 0);
-    assert_int_equal(account_take(fake->folder, ACCOUNT_WHOLE, account), 0);
+    assert_int_equal(account_take(fake->folder, ACCOUNT_WHOLE, NULL, account), 0);
 }
 
 static void begin(struct fake_process *fake)
@@ -159,7 +159,7 @@ static void a_mapping_that_is_said_twice_counts_once(void **state)
     fake_mapping(&fake, ARENA + MIB, ARENA + 2 * MIB, "rw-p", 9, "/data", MIB, 1);
     fake_heap(&fake, HEAP, HEAP + 2 * MIB, 16 * KIB, 21);
     fake_process_end(&fake, -(uint64_t)MIB);
-    assert_int_equal(account_take(fake.folder, ACCOUNT_WHOLE, &account), 0);
+    assert_int_equal(account_take(fake.folder, ACCOUNT_WHOLE, NULL, &account), 0);
     assert_adds_up(&account);
     assert_int_equal(account.figures[ACCOUNT_FIGURE_RESIDENT], 4 * MIB);
     assert_int_equal(account.figures[ACCOUNT_FIGURE_MAPPINGS], 3);
@@ -367,7 +367,7 @@ static void what_the_kernel_counts_beside_mappings_is_unexplained(void **state)
     begin(&fake);
     fake_mapping(&fake, 0x30000000, 0x30000000 + MIB, "r--p", 9, "/data", MIB, 1);
     fake_process_end(&fake, 64 * KIB);
-    assert_int_equal(account_take(fake.folder, ACCOUNT_WHOLE, &account), 0);
+    assert_int_equal(account_take(fake.folder, ACCOUNT_WHOLE, NULL, &account), 0);
     assert_adds_up(&account);
     assert_int_equal(part_bytes(&account, ACCOUNT_UNEXPLAINED), 64 * KIB);
     account_release(&account);
@@ -385,7 +385,7 @@ static void a_count_that_is_late_is_no_doubt(void **state)
         begin(&fake);
         fake_mapping(&fake, 0x30000000, 0x30000000 + MIB, "r--p", 9, "/data", MIB, 1);
         fake_process_end(&fake, -missing[i]);
-        assert_int_equal(account_take(fake.folder, ACCOUNT_WHOLE, &account), 0);
+        assert_int_equal(account_take(fake.folder, ACCOUNT_WHOLE, NULL, &account), 0);
         assert_adds_up(&account);
         assert_int_equal(account.figures[ACCOUNT_FIGURE_DOUBTS], i ? ACCOUNT_LESS : 0);
         account_release(&account);
@@ -437,7 +437,7 @@ static void both_versions_of_cgroups_are_read(void **state)
     fake_file(&fake, "task/memory.stat",
               "cache 1\ntotal_cache 300\ntotal_rss 200\ntotal_dirty 5\n");
     fake_file(&fake, "task/memory.oom_control", "oom_kill_disable 0\nunder_oom 0\noom_kill 1\n");
-    assert_int_equal(account_take(fake_folder, ACCOUNT_WHOLE, &account), 0);
+    assert_int_equal(account_take(fake_folder, ACCOUNT_WHOLE, NULL, &account), 0);
     assert_int_equal(account.cgroup.version, 1);
     assert_int_equal(account.cgroup.figures[ACCOUNT_CGROUP_CURRENT], 4096);
     assert_int_equal(account.cgroup.figures[ACCOUNT_CGROUP_LIMIT], 1073741824);
@@ -491,12 +491,47 @@ static void a_rough_account_reads_no_memory(void **state)
     fake_mapping(&fake, 0x30000000, 0x30000000 + MIB, "rw-p", 0, "", MIB, 1);
     fake_word(&fake, 0x30000008, MIB | 2);
     fake_process_end(&fake, 0);
-    assert_int_equal(account_take(fake.folder, ACCOUNT_ROUGH, &account), 0);
+    assert_int_equal(account_take(fake.folder, ACCOUNT_ROUGH, NULL, &account), 0);
     assert_adds_up(&account);
     assert_int_equal(part_bytes(&account, ACCOUNT_HEAP), MIB);
     assert_int_equal(part_bytes(&account, ACCOUNT_ANONYMOUS), MIB);
     assert_int_equal(account.figures[ACCOUNT_FIGURE_DOUBTS], ACCOUNT_IS_ROUGH);
     account_release(&account);
+}
+
+/* At each depth: its library, the rings, and what it mapped; of a mapping that is ours in part,
+ * where its pages are not looked at, as much as is ours of its size. */
+static void what_is_the_recorders_is_in_no_part(void **state)
+{
+    enum { OURS = 0x30000000, BOTH = 0x31000000, LIBRARY = 0x32000000, RINGS = 0x33000000 };
+    static const struct account_range ranges[] = {
+        {OURS, OURS + MIB}, {BOTH + 2 * MIB, BOTH + 3 * MIB}, {LIBRARY + MIB, LIBRARY + 2 * MIB}};
+    static const struct account_own own = {ranges, sizeof(ranges) / sizeof(ranges[0])};
+    struct fake_process fake;
+    struct account account;
+
+    (void)state;
+    for (int depth = ACCOUNT_ROUGH; depth <= ACCOUNT_WHOLE; depth++) {
+        begin(&fake);
+        fake_mapping(&fake, HEAP, HEAP + MIB, "rw-p", 0, "[heap]", MIB, 1);
+        fake_heap(&fake, HEAP, HEAP + MIB, 16 * KIB, 21);
+        fake_mapping(&fake, OURS, OURS + MIB, "rw-p", 0, "", MIB, 1);
+        fake_mapping(&fake, BOTH, BOTH + 4 * MIB, "rw-p", 0, "", 4 * MIB, 1);
+        fake_mapping(&fake, LIBRARY, LIBRARY + MIB, "r-xp", 9, "/x/libascend_kernel_hook.so", MIB,
+                     1);
+        fake_mapping(&fake, LIBRARY + MIB, LIBRARY + 2 * MIB, "rw-p", 0, "", MIB, 1);
+        fake_mapping(&fake, RINGS, RINGS + MIB, "rw-s", 8, "/y/run.rings (deleted)", MIB, 1);
+        fake_process_end(&fake, 0);
+        assert_int_equal(account_take(fake.folder, (enum account_depth)depth, &own, &account), 0);
+        assert_adds_up(&account);
+        assert_int_equal(account.figures[ACCOUNT_FIGURE_RESIDENT], 4 * MIB);
+        assert_int_equal(account.figures[ACCOUNT_FIGURE_RECORDER], 5 * MIB);
+        assert_int_equal(part_bytes(&account, ACCOUNT_ANONYMOUS), 3 * MIB);
+        assert_int_equal(part_bytes(&account, ACCOUNT_CODE), 0);
+        assert_int_equal(account.figures[ACCOUNT_FIGURE_DOUBTS] & (ACCOUNT_MORE | ACCOUNT_LESS), 0);
+        assert_int_equal(account_recorder_bytes(fake.folder, &own), 5 * MIB);
+        account_release(&account);
+    }
 }
 
 static void small_rows_are_folded(void **state)
@@ -552,7 +587,7 @@ static void a_process_that_is_gone_is_an_error(void **state)
     struct account account;
 
     (void)state;
-    assert_int_equal(account_take("/proc/999999999", ACCOUNT_WHOLE, &account), ENOENT);
+    assert_int_equal(account_take("/proc/999999999", ACCOUNT_WHOLE, NULL, &account), ENOENT);
 }
 
 /* --- one that runs ------------------------------------------------------------------------- */
@@ -619,7 +654,7 @@ static void a_running_process_says_the_same_of_itself(void **state)
         live_child(way[1]);
     assert_int_equal(read(way[0], &info, sizeof(info)), sizeof(info));
     snprintf(path, sizeof(path), "/proc/%d", (int)child);
-    assert_int_equal(account_take(path, ACCOUNT_WHOLE, &account), 0);
+    assert_int_equal(account_take(path, ACCOUNT_WHOLE, NULL, &account), 0);
     kill(child, SIGKILL);
     waitpid(child, &status, 0);
     assert_adds_up(&account);
@@ -687,7 +722,7 @@ static void a_process_that_is_gone_meanwhile_has_no_account(void **state)
     assert_int_equal(mkfifo(ending.pipe, 0600), 0);
     assert_int_equal(symlink(of_child, of_fake), 0);
     pthread_create(&thread, NULL, end_then_tell, &ending);
-    assert_int_equal(account_take(fake.folder, ACCOUNT_WHOLE, &account), ESRCH);
+    assert_int_equal(account_take(fake.folder, ACCOUNT_WHOLE, NULL, &account), ESRCH);
     pthread_join(thread, NULL);
     unlink(of_fake);
     unlink(ending.text);
@@ -713,6 +748,7 @@ int main(void)
         cmocka_unit_test(both_versions_of_cgroups_are_read),
         cmocka_unit_test(damaged_heaps_still_add_up),
         cmocka_unit_test(a_rough_account_reads_no_memory),
+        cmocka_unit_test(what_is_the_recorders_is_in_no_part),
         cmocka_unit_test(small_rows_are_folded),
         cmocka_unit_test(notes_say_everything_once),
         cmocka_unit_test(a_process_that_is_gone_is_an_error),

@@ -74,7 +74,7 @@ static void make_object(const char *path, uint64_t variables_bytes)
 static void take(struct account *account)
 {
     fake_process_end(&made.fake, 0);
-    assert_int_equal(account_take(made.fake.folder, ACCOUNT_WHOLE, account), 0);
+    assert_int_equal(account_take(made.fake.folder, ACCOUNT_WHOLE, NULL, account), 0);
 }
 
 static uint64_t part_bytes(const struct account *account, enum account_part part)

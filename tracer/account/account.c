@@ -16,6 +16,8 @@
 #include "glibc_heap.h"
 #include "java_heap.h"
 #include "leaktide/invariant.h"
+#include "leaktide/preload.h"
+#include "leaktide/rings.h"
 #include "mappings.h"
 #include "object_image.h"
 #include "other_heaps.h"
@@ -40,6 +42,7 @@ struct taking {
     uint64_t begin_ns;                      /* of processor time */
     uint64_t pages_looked_at;
     bool has_python;
+    const struct account_own *own;
     const char *allocator; /* base name of a library whose mappings the plain ones may be; "" */
 };
 
@@ -395,9 +398,10 @@ static bool goes_on(struct taking *taking, size_t index)
     const struct mapping *mapping = &taking->mappings.rows[index], *next = mapping + 1;
 
     return index + 1 < taking->mappings.count && next->start == mapping->end &&
-           next->name == mapping->name && strcmp(next->permissions, "rw-p") == 0 &&
-           strcmp(mapping->permissions, "rw-p") == 0 && !next->inode && !mapping->inode &&
-           !stack_end(taking, index) && !stack_end(taking, index + 1);
+           next->name == mapping->name && !next->is_own && !mapping->is_own &&
+           strcmp(next->permissions, "rw-p") == 0 && strcmp(mapping->permissions, "rw-p") == 0 &&
+           !next->inode && !mapping->inode && !stack_end(taking, index) &&
+           !stack_end(taking, index + 1);
 }
 
 /* Makes one of them, up to the last; returns where that stands. */
@@ -491,6 +495,10 @@ static void take_mappings(struct taking *taking)
         bool is_code;
         size_t count;
 
+        if (rows[i].is_own) {
+            i++;
+            continue;
+        }
         if (mapping_is_plain(&rows[i])) {
             i = join_following(taking, i);
             take_plain(taking, i, rows[i].start);
@@ -538,6 +546,74 @@ static void look_at_names(struct taking *taking)
     }
 }
 
+/* --- what is the recorder's ------------------------------------------------------------------ */
+
+static bool is_own_file(const char *name)
+{
+    const char *base = base_of(name);
+
+    return begins_with(base, MT_TRACER_FILE_NAME) || begins_with(base, MT_RINGS_NAME);
+}
+
+static uint64_t overlap(const struct mapping *mapping, const struct account_range *range,
+                        struct account_range *both)
+{
+    both->start = mapping->start > range->start ? mapping->start : range->start;
+    both->end = mapping->end < range->end ? mapping->end : range->end;
+    return both->start < both->end ? both->end - both->start : 0;
+}
+
+/* The kernel may have made one mapping of ours and of the program's; where its pages may not be
+ * looked at, they are taken to be resident alike. */
+static uint64_t own_bytes_in(const struct taking *taking, const struct mapping *mapping)
+{
+    uint64_t size_bytes = mapping->end - mapping->start, bytes = 0, resident_bytes = 0;
+
+    for (size_t i = 0; taking->own && i < taking->own->count; i++) {
+        struct account_range both;
+        uint64_t shared_bytes = overlap(mapping, &taking->own->ranges[i], &both);
+
+        bytes += shared_bytes;
+        if (shared_bytes && shared_bytes < size_bytes && taking->memory)
+            resident_bytes += memory_resident_bytes(taking->memory, both.start, both.end);
+    }
+    if (bytes >= size_bytes)
+        return mapping->resident_bytes;
+    if (!taking->memory)
+        resident_bytes =
+            (uint64_t)((unsigned __int128)mapping->resident_bytes * bytes / size_bytes);
+    return resident_bytes < mapping->resident_bytes ? resident_bytes : mapping->resident_bytes;
+}
+
+static uint64_t share(uint64_t whole, uint64_t part_bytes, uint64_t whole_bytes)
+{
+    return whole_bytes ? (uint64_t)((unsigned __int128)whole * part_bytes / whole_bytes) : whole;
+}
+
+/* Before anything is summed up. */
+static void leave_out_own(struct taking *taking)
+{
+    for (size_t i = 0; i < taking->mappings.count; i++) {
+        struct mapping *mapping = &taking->mappings.rows[i];
+        uint64_t resident_bytes = mapping->resident_bytes;
+        uint64_t own_bytes = is_own_file(mapping->name)  ? resident_bytes
+                             : mapping_is_plain(mapping) ? own_bytes_in(taking, mapping)
+                                                         : 0;
+
+        mapping->is_own = is_own_file(mapping->name) || (own_bytes && own_bytes == resident_bytes);
+        if (!own_bytes)
+            continue;
+        taking->account->figures[ACCOUNT_FIGURE_RECORDER] += own_bytes;
+        mapping->resident_bytes -= own_bytes;
+        mapping->left_bytes = mapping->resident_bytes;
+        mapping->proportional_bytes =
+            share(mapping->proportional_bytes, mapping->resident_bytes, resident_bytes);
+        mapping->swapped_bytes =
+            share(mapping->swapped_bytes, mapping->resident_bytes, resident_bytes);
+        mapping->huge_bytes = share(mapping->huge_bytes, mapping->resident_bytes, resident_bytes);
+    }
+}
+
 /* Before any of them are joined. */
 static void sum_mappings(struct taking *taking)
 {
@@ -576,7 +652,8 @@ static uint64_t late_bytes(const struct taking *taking)
  * only before, or after, came or went while they were read. */
 static void sum_up(struct taking *taking)
 {
-    uint64_t *figures = taking->account->figures, sum_bytes = figures[ACCOUNT_FIGURE_RESIDENT];
+    uint64_t *figures = taking->account->figures;
+    uint64_t sum_bytes = figures[ACCOUNT_FIGURE_RESIDENT] + figures[ACCOUNT_FIGURE_RECORDER];
     uint64_t before = taking->counted_before, after = taking->counted_after;
     uint64_t least = before < after ? before : after, most = before < after ? after : before;
     uint64_t most_to_see = most + late_bytes(taking);
@@ -661,6 +738,7 @@ static int take_all(struct taking *taking, int folder, enum account_depth depth)
         if (!taking->memory)
             taking->account->figures[ACCOUNT_FIGURE_DOUBTS] |=
                 depth == ACCOUNT_WHOLE ? ACCOUNT_NO_MEMORY_READ : ACCOUNT_IS_ROUGH;
+        leave_out_own(taking);
         sum_mappings(taking);
         taking->account->rough_cost_ns = processor_ns() - taking->begin_ns;
         take_mappings(taking);
@@ -698,9 +776,10 @@ static bool is_ending(int state)
     return field && strtoul(field, NULL, 10) & FLAG_IS_EXITING;
 }
 
-int account_take(const char *folder, enum account_depth depth, struct account *account)
+int account_take(const char *folder, enum account_depth depth, const struct account_own *own,
+                 struct account *account)
 {
-    struct taking taking = {.account = account, .begin_ns = processor_ns()};
+    struct taking taking = {.account = account, .own = own, .begin_ns = processor_ns()};
     int process = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     int state, result;
 
@@ -728,6 +807,21 @@ int account_take(const char *folder, enum account_depth depth, struct account *a
     account_check(account);
     account->figures[ACCOUNT_FIGURE_COST_NS] = processor_ns() - taking.begin_ns;
     return 0;
+}
+
+uint64_t account_recorder_bytes(const char *folder, const struct account_own *own)
+{
+    struct account account = {0};
+    struct taking taking = {.account = &account, .own = own};
+    int process = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+    if (process < 0)
+        return 0;
+    if (mappings_read(&taking.mappings, process) == 0)
+        leave_out_own(&taking);
+    mappings_release(&taking.mappings);
+    close(process);
+    return account.figures[ACCOUNT_FIGURE_RECORDER];
 }
 
 void account_release(struct account *account)

@@ -8,6 +8,9 @@
  * process is not stopped, and no page is read that is not resident, so nothing becomes resident by
  * being looked at. It runs on meanwhile: the parts are those of a time of some milliseconds.
  *
+ * What of it is the recorder's own is left out, as the program would not have it: its library, the
+ * rings, and what it says it mapped. ACCOUNT_FIGURE_RECORDER has the sum.
+ *
  * One thread for each account.
  */
 #ifndef LEAKTIDE_TRACER_ACCOUNT_H
@@ -44,6 +47,15 @@ struct account {
     } cgroup;
 };
 
+/* Memory of the recorder in the process; borrowed. */
+struct account_range {
+    uint64_t start, end;
+};
+struct account_own {
+    const struct account_range *ranges;
+    size_t count;
+};
+
 /*
  * A rough account reads no memory of the process: heaps, blocks of malloc and objects of Python
  * are not told from each other nor from other plain mappings, which costs a twentieth where there
@@ -52,9 +64,13 @@ struct account {
 enum account_depth { ACCOUNT_ROUGH, ACCOUNT_WHOLE };
 
 /* folder: "/proc/4711". Returns 0, or an errno: ENOENT, ESRCH: it is gone; EACCES, EPERM; ENOMEM.
- * account is to be released only after 0. */
-int account_take(const char *folder, enum account_depth depth, struct account *account);
+ * own: NULL: not known. account is to be released only after 0. */
+int account_take(const char *folder, enum account_depth depth, const struct account_own *own,
+                 struct account *account);
 void account_release(struct account *account);
+
+/* ACCOUNT_FIGURE_RECORDER alone; 0: it cannot be read. */
+uint64_t account_recorder_bytes(const char *folder, const struct account_own *own);
 
 /* Keeps that many rows apart, the largest; of each part, the others become one without a name. */
 void account_fold(struct account *account, size_t row_most);

@@ -17,6 +17,7 @@ struct mapping {
     uint64_t left_bytes; /* of resident_bytes: not yet in a row of the account */
     char permissions[5]; /* "rw-p" */
     const char *name;    /* path, "[heap]", or "" */
+    bool is_own;         /* of the recorder: in no row */
     bool begins_name;    /* the name is this row's own, and not of the one before */
 };
 

@@ -8,6 +8,7 @@
 #include <sys/prctl.h>
 
 #include "leaktide/invariant.h"
+#include "own_memory.h"
 #include "rings_file.h"
 
 enum taker_state { TAKER_IDLE, TAKER_ASKED, TAKER_DONE };
@@ -19,6 +20,7 @@ static struct {
     bool has_thread;
     pid_t process;
     enum account_depth depth;
+    struct own_memory_of own;
     uint32_t *read;         /* futex of who waits; NULL: nobody does */
     struct account account; /* the thread's while it is asked for one */
     int error;
@@ -36,7 +38,9 @@ static void *take_accounts(void *nothing)
             pthread_cond_wait(&taker.asked, &taker.mutex);
         pthread_mutex_unlock(&taker.mutex);
         snprintf(folder, sizeof(folder), "/proc/%d", (int)taker.process);
-        taker.error = account_take(folder, taker.depth, &taker.account);
+        taker.error = account_take(folder, taker.depth,
+                                   &(struct account_own){taker.own.ranges, MT_RINGS_OWN_RANGES},
+                                   &taker.account);
         if (taker.read) {
             shared_store(taker.read, 1);
             shared_wake(taker.read);
@@ -44,6 +48,16 @@ static void *take_accounts(void *nothing)
         atomic_store(&taker.state, TAKER_DONE);
     }
     return NULL;
+}
+
+void own_memory_read(const struct mt_rings_process *place, struct own_memory_of *own)
+{
+    for (int i = 0; i < MT_RINGS_OWN_RANGES; i++) {
+        uint64_t word = __atomic_load_n(&place->own_ranges[i], __ATOMIC_ACQUIRE);
+        struct own_range range = own_range_of(word);
+
+        own->ranges[i] = (struct account_range){range.start, range.end};
+    }
 }
 
 bool account_taker_is_idle(void)
@@ -62,7 +76,8 @@ static bool thread_start(void)
     return taker.has_thread;
 }
 
-bool account_taker_ask(pid_t process, enum account_depth depth, uint32_t *read)
+bool account_taker_ask(pid_t process, const struct mt_rings_process *place,
+                       enum account_depth depth, uint32_t *read)
 {
     MT_ASSERT(account_taker_is_idle());
     if (!thread_start())
@@ -71,6 +86,7 @@ bool account_taker_ask(pid_t process, enum account_depth depth, uint32_t *read)
     taker.process = process;
     taker.depth = depth;
     taker.read = read;
+    own_memory_read(place, &taker.own);
     atomic_store(&taker.state, TAKER_ASKED);
     pthread_cond_signal(&taker.asked);
     pthread_mutex_unlock(&taker.mutex);

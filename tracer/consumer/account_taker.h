@@ -15,13 +15,21 @@
 #include <sys/types.h>
 
 #include "account.h"
+#include "leaktide/rings.h"
 
 /* Nothing is being taken. */
 bool account_taker_is_idle(void);
 
-/* process: in our name space. read: set and woken when the process was read; NULL: nobody waits for
- * that. False: there is no thread to be had. Only when idle. */
-bool account_taker_ask(pid_t process, enum account_depth depth, uint32_t *read);
+/* What a process says that the recorder mapped there. */
+struct own_memory_of {
+    struct account_range ranges[MT_RINGS_OWN_RANGES];
+};
+void own_memory_read(const struct mt_rings_process *place, struct own_memory_of *own);
+
+/* process: in our name space; place: its own. read: set and woken when the process was read; NULL:
+ * nobody waits for that. False: there is no thread to be had. Only when idle. */
+bool account_taker_ask(pid_t process, const struct mt_rings_process *place,
+                       enum account_depth depth, uint32_t *read);
 
 /* True once for each that was asked for, when it is done: *account, to be released, or an errno in
  * *error when there is none. */

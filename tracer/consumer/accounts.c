@@ -284,6 +284,7 @@ static void take_done(uint64_t now_ns)
     spend(&account, now_ns);
     if (recorded) {
         remember(&recorded->account, &account, now_ns);
+        recorded->own_bytes = account.figures[ACCOUNT_FIGURE_RECORDER];
         account_write(recorded, &account);
     }
     account_release(&account);
@@ -313,9 +314,10 @@ void accounts_poll(uint64_t now_ns)
     if (!next || !account_taker_is_idle())
         return;
     is_of_exit = is_exiting(next);
-    if (account_taker_ask(next->process_id, depth_of(next, now_ns),
+    if (account_taker_ask(next->process_id, next->place, depth_of(next, now_ns),
                           is_of_exit ? &next->place->exit_is_read : NULL)) {
         accounts.recorded = next;
+        next->own_filled_bytes = __atomic_load_n(&next->place->own_bytes, __ATOMIC_RELAXED);
         next->account.is_of_exit = is_of_exit;
         step_remember(next);
     } else {

@@ -18,6 +18,7 @@
 #include "clock.h"
 #include "drain_workers.h"
 #include "hearing.h"
+#include "owner.h"
 #include "recorded.h"
 #include "supply.h"
 
@@ -230,13 +231,15 @@ static void sleep_until_needed(uint32_t seen)
 
 static void descriptors_close(int rings)
 {
-    int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
+    int nothing;
 
-    if (nothing >= 0)
-        for (int i = 0; i < 3; i++)
-            dup2(nothing, i);
     if (rings != RINGS_DESCRIPTOR)
         dup3(rings, RINGS_DESCRIPTOR, O_CLOEXEC);
+    nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
+    if (nothing >= 0)
+        for (int i = 0; i < RINGS_DESCRIPTOR; i++)
+            if (i != nothing)
+                dup2(nothing, i);
     if (syscall(SYS_close_range, RINGS_DESCRIPTOR + 1, ~0u, 0) != 0)
         for (int i = RINGS_DESCRIPTOR + 1; i < 65536; i++)
             close(i);
@@ -276,6 +279,7 @@ static void begin(const struct consumer_setup *setup)
     consumer.setup = *setup;
     consumer.setup.descriptor = RINGS_DESCRIPTOR;
     consumer.file = &consumer.setup.file;
+    owner_lock((pthread_mutex_t *)&consumer.file->header->consumer);
     (void)!chdir("/");
     drain_begin(consumer.file, RINGS_DESCRIPTOR, setup->worker_max);
     hearing_begin(setup->folder, consumer.file->header->run_id, RINGS_DESCRIPTOR);

@@ -17,6 +17,7 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include "account_taker.h"
 #include "clock.h"
 #include "resident.h"
 
@@ -71,9 +72,12 @@ static pid_t find_in_name_space(uint64_t name_space, uint32_t inner_id, uint32_t
     return found;
 }
 
+enum { PROCESS_ID_MAX = 1 << 22 }; /* of every kernel */
+
 static pid_t outer_id(const struct mt_rings_process *place, uint32_t *heartbeat)
 {
-    if (!place->pid_namespace) /* it could not say: its number may be anybody's here */
+    /* It could not say: its number may be anybody's here, or that of all processes (-1). */
+    if (!place->pid_namespace || !place->process_id || place->process_id > PROCESS_ID_MAX)
         return 0;
     if (place->pid_namespace == pid_name_space(OWN_PID_NAME_SPACE))
         return (pid_t)place->process_id;
@@ -170,13 +174,32 @@ bool recorded_look_for_end(struct recorded *recorded)
     return recorded->is_over;
 }
 
+/* What it has of us: as looked at once, and what our tables took since then. */
+static uint64_t own_bytes(struct recorded *recorded)
+{
+    uint64_t filled_bytes = __atomic_load_n(&recorded->place->own_bytes, __ATOMIC_RELAXED);
+    struct own_memory_of own;
+    char folder[64];
+
+    if (!recorded->own_bytes && recorded->process_id) {
+        own_memory_read(recorded->place, &own);
+        snprintf(folder, sizeof(folder), "/proc/%d", (int)recorded->process_id);
+        recorded->own_bytes =
+            account_recorder_bytes(folder, &(struct account_own){own.ranges, MT_RINGS_OWN_RANGES});
+        recorded->own_filled_bytes = filled_bytes;
+    }
+    return recorded->own_bytes + filled_bytes - recorded->own_filled_bytes;
+}
+
 void recorded_sample_now(struct recorded *recorded)
 {
     struct mt_file_header *header = recorded->trace.header;
-    uint64_t resident = resident_bytes(recorded->statm);
+    uint64_t resident = resident_bytes(recorded->statm), own = own_bytes(recorded);
 
     header->last_monotonic_ns = clock_now_ns(CLOCK_MONOTONIC);
     header->last_ticks = clock_ticks();
+    if (own < resident)
+        resident -= own;
     if (!resident ||
         __atomic_load_n(&recorded->place->attention, __ATOMIC_RELAXED) & MT_ATTENTION_PAUSED)
         return;

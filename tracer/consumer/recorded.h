@@ -26,7 +26,9 @@ struct recorded {
     int statm;              /* open, or -1 */
     uint64_t next_sample_ns;
     uint64_t next_file_look_ns; /* control file */
-    int listening;              /* for what is said from outside; -1 */
+    uint64_t own_bytes; /* resident, of the recorder, when it was looked at last; 0: not yet */
+    uint64_t own_filled_bytes; /* own_bytes of its place then */
+    int listening;             /* for what is said from outside; -1 */
     bool is_over;
     struct recorded_account {   /* accounts.c */
         uint64_t since_ns;      /* it is known; 0: not yet */

@@ -16,6 +16,8 @@
 
 #include "config.h"
 #include "leaktide/invariant.h"
+#include "own_memory.h"
+#include "recording.h"
 #include "watch.h"
 
 enum {
@@ -32,7 +34,7 @@ struct slot {
     struct device_block block;
 };
 
-static struct slot table[1u << TABLE_BITS]; /* pages cost nothing until they are used */
+static struct slot *_Atomic table; /* mapped for the first block: most programs have none */
 
 static uint64_t key_of(enum block_space space, uint64_t address, enum slot_state state)
 {
@@ -55,14 +57,16 @@ static struct slot *slot_at(enum block_space space, uint64_t address, unsigned p
 {
     uint64_t hash = (address ^ (uint64_t)space << 56) * UINT64_C(0x9e3779b97f4a7c15);
 
-    return &table[((hash >> (64 - TABLE_BITS)) + probe) & ((1u << TABLE_BITS) - 1)];
+    return &atomic_load_explicit(
+        &table,
+        memory_order_acquire)[((hash >> (64 - TABLE_BITS)) + probe) & ((1u << TABLE_BITS) - 1)];
 }
 
 static struct slot *slot_find(enum block_space space, uint64_t address)
 {
     uint64_t wanted;
 
-    if (!is_tracked(address))
+    if (!is_tracked(address) || !atomic_load_explicit(&table, memory_order_acquire))
         return NULL;
     wanted = key_of(space, address, STATE_LIVE);
     for (unsigned probe = 0; probe < PROBE_MAX; probe++) {
@@ -75,6 +79,21 @@ static struct slot *slot_find(enum block_space space, uint64_t address)
             return NULL;
     }
     return NULL;
+}
+
+static bool table_make(void)
+{
+    const size_t size_bytes = sizeof(struct slot) << TABLE_BITS;
+    struct slot *none = NULL, *made;
+
+    if (atomic_load_explicit(&table, memory_order_acquire))
+        return true;
+    made = recording_makes_no_calls() ? NULL : own_memory_map(size_bytes);
+    if (!made)
+        return false;
+    if (!atomic_compare_exchange_strong(&table, &none, made))
+        own_memory_unmap(made, size_bytes);
+    return true;
 }
 
 static struct slot *slot_take(enum block_space space, uint64_t address)
@@ -101,7 +120,7 @@ static void block_remember(enum block_space space, uint64_t address,
     /* Still there: freed behind our back. Its memory is this block's now. */
     if (slot)
         atomic_store_explicit(&slot->key, key_of(space, address, STATE_GONE), memory_order_release);
-    slot = is_tracked(address) ? slot_take(space, address) : NULL;
+    slot = is_tracked(address) && table_make() ? slot_take(space, address) : NULL;
     if (!slot)
         return;
     slot->block = *block;

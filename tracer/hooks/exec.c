@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * exec and posix_spawn: a program that brings a sanitizer's runtime along is given an LD_PRELOAD
- * that it can work with; the others get what is there. See leaktide/preload.h.
+ * exec and posix_spawn: a program that brings a sanitizer's runtime along, or in which the tracer
+ * cannot live, is given an LD_PRELOAD that it can work with; the others get what is there. See
+ * leaktide/preload.h. A program that confined itself hands on no tracer: the filter is kept, and
+ * what the tracer does at its start may be forbidden.
  *
  * Runs in children of fork and of vfork, which share their parent's memory: takes no lock and no
- * heap, writes nothing but its own stack, closes what it opens. Where the environment is too large
- * for that, or the file cannot be read, the call is as it was.
+ * heap, writes nothing but its own stack and a count, closes what it opens. The stack may be that
+ * of a signal handler: beside what the C library takes itself, it is less than 1 KiB, and the
+ * environment's pointers where one of them changes. Where the environment is too large for that, or
+ * the file cannot be read, the call is as it was.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -21,6 +25,7 @@
 
 #include "hook.h"
 #include "leaktide/preload.h"
+#include "recording.h"
 
 #define NOINLINE __attribute__((noinline))
 
@@ -172,32 +177,35 @@ static char *put_number(char *out, unsigned number)
 
 /* A path beside an open folder, or the open file itself. */
 static NOINLINE void look_beside(const struct request *request,
-                                 const struct mt_program_files *files, char *runtime)
+                                 const struct mt_program_files *files,
+                                 struct mt_program_needs *needs)
 {
-    char path[MT_PROGRAM_PATH_MAX] = "/proc/self/fd/";
+    static const char folder[] = "/proc/self/fd/";
     const char *rest = request->path ? request->path : "";
-    char *end = put_number(path + strlen(path), (unsigned)request->file);
+    size_t rest_length = strlen(rest);
+    char path[sizeof(folder) + 10 + (rest_length < MT_PROGRAM_PATH_MAX ? rest_length + 1 : 0)];
+    char *end;
 
-    if (request->file < 0 || strlen(rest) + 2 > (size_t)(path + sizeof(path) - end))
+    if (request->file < 0 || rest_length >= MT_PROGRAM_PATH_MAX)
         return;
+    end = put_number(strcpy(path, folder) + sizeof(folder) - 1, (unsigned)request->file);
     *end = '\0';
     if (*rest)
         strcat(strcpy(end, "/"), rest);
-    mt_program_runtime(files, path, NULL, runtime);
+    mt_program_look(files, path, NULL, needs);
 }
 
-static void look(const struct request *request, char runtime[MT_RUNTIME_NAME_MAX])
+static NOINLINE void look(const struct request *request, struct mt_program_needs *needs)
 {
     static const struct mt_program_files files = {program_open, program_read, program_close};
     bool is_beside = request->call == CALL_fexecve ||
                      (request->call == CALL_execveat && request->path && request->path[0] != '/' &&
                       (request->file != AT_FDCWD || !request->path[0]));
 
-    runtime[0] = '\0';
     if (is_beside)
-        look_beside(request, &files, runtime);
+        look_beside(request, &files, needs);
     else if (request->path)
-        mt_program_runtime(&files, request->path, folders_of(request), runtime);
+        mt_program_look(&files, request->path, folders_of(request), needs);
 }
 
 /* --- the environment ---------------------------------------------------------------------- */
@@ -224,25 +232,28 @@ static NOINLINE int carry_out_changed(const struct request *request, char *const
     return carry_out(request, copy);
 }
 
-/* With the LD_PRELOAD that fits the runtime. */
+/* With the LD_PRELOAD that fits what it needs. */
 static NOINLINE int carry_out_with(const struct request *request, char *const *environment,
-                                   const char *runtime)
+                                   const struct mt_program_needs *needs)
 {
-    char text[PRELOAD_MAX_BYTES];
     const size_t name_length = sizeof(preload_name) - 1;
     size_t count;
     char *const *preload = preload_find(environment, &count);
+    const char *list = *preload + name_length;
+    size_t size_bytes = strlen(list) + strlen(needs->runtime) + sizeof("::");
+    char text[name_length + (size_bytes < PRELOAD_MAX_BYTES ? size_bytes : 1)];
 
     memcpy(text, preload_name, name_length);
-    if (count > ENVIRONMENT_MAX || !mt_preload_for(*preload + name_length, runtime,
-                                                   text + name_length, sizeof(text) - name_length))
+    if (count > ENVIRONMENT_MAX ||
+        !mt_preload_for(list, needs, text + name_length, sizeof(text) - name_length))
         return carry_out(request, environment);
+    recording_count_left_out(needs->kind);
     return carry_out_changed(request, environment, count, (size_t)(preload - environment), text);
 }
 
 static int start(const struct request *request, char *const *environment)
 {
-    char runtime[MT_RUNTIME_NAME_MAX];
+    struct mt_program_needs needs = {.kind = MT_PROGRAM_OF_CONFINED};
     int error = errno;
     size_t count, length;
     char *const *preload = preload_find(environment, &count);
@@ -250,11 +261,14 @@ static int start(const struct request *request, char *const *environment)
 
     if (!mt_preload_tracer(list, &length))
         return carry_out(request, environment);
-    look(request, runtime);
+    if (!recording_makes_no_calls()) {
+        needs.kind = MT_PROGRAM_FITS;
+        look(request, &needs);
+    }
     errno = error;
-    if (!runtime[0] && mt_preload_rest(list) == list)
+    if (needs.kind == MT_PROGRAM_FITS && !needs.runtime[0] && mt_preload_rest(list) == list)
         return carry_out(request, environment);
-    return carry_out_with(request, environment, runtime);
+    return carry_out_with(request, environment, &needs);
 }
 
 /* --- the hooks ---------------------------------------------------------------------------- */

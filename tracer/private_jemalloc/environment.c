@@ -34,6 +34,8 @@ char *mt_je_secure_getenv(const char *name);
 ssize_t mt_je_readlink(const char *path, char *buffer, size_t size_bytes);
 void *mt_je_mmap(void *address, size_t size_bytes, int protection, int flags, int descriptor,
                  off_t offset_bytes);
+void mt_je_has_mapped(const void *memory, size_t size_bytes);
+void mt_je_will_unmap(const void *memory, size_t size_bytes);
 int mt_je_munmap(void *address, size_t size_bytes);
 double mt_je_exp(double x);
 double mt_je_log(double x);
@@ -56,6 +58,19 @@ __attribute__((weak)) ssize_t mt_je_readlink(const char *path, char *buffer, siz
     return -1;
 }
 
+/* For who keeps a list of what is ours. */
+__attribute__((weak)) void mt_je_has_mapped(const void *memory, size_t size_bytes)
+{
+    (void)memory;
+    (void)size_bytes;
+}
+
+__attribute__((weak)) void mt_je_will_unmap(const void *memory, size_t size_bytes)
+{
+    (void)memory;
+    (void)size_bytes;
+}
+
 /* Aligned here, as loaders before glibc 2.35 do not. */
 static void *first_block(void)
 {
@@ -71,18 +86,22 @@ static void *first_block(void)
 void *mt_je_mmap(void *address, size_t size_bytes, int protection, int flags, int descriptor,
                  off_t offset_bytes)
 {
-    void *first = NULL;
+    void *first = NULL, *mapped;
 
     if (!address && size_bytes == FIRST_BLOCK_BYTES && protection == (PROT_READ | PROT_WRITE))
         first = first_block();
     if (first)
         return first;
-    return (void *)syscall(SYS_mmap, address, size_bytes, protection, flags, descriptor,
-                           offset_bytes);
+    mapped =
+        (void *)syscall(SYS_mmap, address, size_bytes, protection, flags, descriptor, offset_bytes);
+    if (mapped != MAP_FAILED)
+        mt_je_has_mapped(mapped, size_bytes);
+    return mapped;
 }
 
 int mt_je_munmap(void *address, size_t size_bytes)
 {
+    mt_je_will_unmap(address, size_bytes);
     return (int)syscall(SYS_munmap, address, size_bytes);
 }
 

@@ -37,6 +37,7 @@ struct call_stacks {
     uint32_t number;
     uint32_t since_whole; /* `stack` records since one that shared nothing */
     uint32_t counted_restarts;
+    uint64_t told_bytes; /* of memory: filled, as far as it was told */
     uint8_t bytes[MT_STACK_FRAMES_MAX * MT_FRAME_BYTES_MAX + MT_VARINT_MAX_BYTES];
     uint64_t memory[]; /* of the set, then of codes of Python */
 };
@@ -179,6 +180,17 @@ static void count_restarts(struct call_stacks *stacks)
     stacks->counted_restarts += count;
 }
 
+/* What was filled once stays, after a restart, too. */
+static void tell_filled(struct call_stacks *stacks)
+{
+    uint64_t bytes = stack_set_filled_bytes(&stacks->set);
+
+    if (bytes <= stacks->told_bytes)
+        return;
+    own_memory_fill(bytes - stacks->told_bytes);
+    stacks->told_bytes = bytes;
+}
+
 /* The definition of a stack, with what it shares with the one written before. */
 static __attribute__((noinline)) bool stack_write(struct call_stacks *stacks,
                                                   const struct unwind_stack *stack,
@@ -190,6 +202,7 @@ static __attribute__((noinline)) bool stack_write(struct call_stacks *stacks,
     uint64_t fields[3];
 
     count_restarts(stacks);
+    tell_filled(stacks);
     if (++stacks->since_whole == WRITTEN_WHOLE_EVERY)
         shared_count = 0;
     if (shared_count)

@@ -20,6 +20,7 @@
 #include "guard.h"
 #include "host_records.h"
 #include "module_list.h"
+#include "own_memory.h"
 #include "recording.h"
 #include "recording_state.h"
 #include "ring.h"
@@ -304,7 +305,7 @@ bool thread_make_room(struct thread_state *thread, uint64_t word_count)
             recording_setup()->look();
         slow_end(thread, way);
     } else if (is_full) {
-        has_room = served_wait_for_room(ring, position, &thread->given_up);
+        has_room = served_wait_for_room(ring, position);
     } else {
         served_wake();
     }
@@ -345,6 +346,7 @@ void recorder_attend_to(struct mt_rings_process *place)
 {
     uint32_t before = __atomic_load_n(recorder_attention, __ATOMIC_RELAXED) & MT_ATTENTION_PAUSED;
 
+    own_memory_show(place);
     if (!place) { /* nobody is outside, or not yet: words of our own, in a child with its pause */
         atomic_store_explicit(&is_pause_told, false, memory_order_relaxed);
         no_attention = before;
@@ -461,8 +463,12 @@ static void thread_count_lost(void)
     bool has_ring = thread_state.generation ==
                     atomic_load_explicit(&recording_page->generation, memory_order_relaxed);
 
-    if (!recording_is_impossible() && !(thread_state.inside & IS_OURS))
-        recording_count_lost(has_ring ? MT_LOST_RECORDER : MT_LOST_MEMORY, 1);
+    if (recording_is_impossible() || thread_state.inside & IS_OURS)
+        return;
+    recording_count_lost(!has_ring                   ? MT_LOST_MEMORY
+                         : recording_state.is_served ? served_lost_reason()
+                                                     : MT_LOST_RECORDER,
+                         1);
 }
 
 static uint64_t record_start(enum mt_record_code code, uint64_t ticks)

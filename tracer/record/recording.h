@@ -54,6 +54,9 @@ void recording_note_clocks(void);
 /* The process is about to end, and holds what it held: the consumer may look at it once more. */
 void recording_exiting(void);
 
+/* A program is started without the tracer: enum mt_program_kind. In any child, confined or not. */
+void recording_count_left_out(uint32_t kind);
+
 /* The process ends: what it has recorded is safe, or is written now. Later events are kept too. */
 void recording_finish(int exit_status);
 /* The same of a process that calls _exit: nothing of its own runs any more. */

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "leaktide/invariant.h"
+#include "owner.h"
 #include "rings_file.h"
 
 enum { OWN_PART_BYTES = 4096 }; /* of the slot's header, before struct ring */
@@ -15,22 +16,6 @@ _Static_assert(sizeof(struct mt_ring_header) <= MT_RING_OWNER_BYTES &&
                    MT_RING_OWNER_BYTES + sizeof(pthread_mutex_t) <= OWN_PART_BYTES &&
                    OWN_PART_BYTES + sizeof(struct ring) <= MT_RING_HEADER_BYTES,
                "all fit before the words");
-
-/*
- * Locked once and never unlocked. The kernel marks it when its thread ends, however that comes
- * about: by pthread_exit of the first thread, by kill -9, by exec; and in every name space.
- */
-static void owner_lock(pthread_mutex_t *owner)
-{
-    pthread_mutexattr_t attributes;
-
-    pthread_mutexattr_init(&attributes);
-    pthread_mutexattr_setpshared(&attributes, PTHREAD_PROCESS_SHARED);
-    pthread_mutexattr_setrobust(&attributes, PTHREAD_MUTEX_ROBUST);
-    pthread_mutex_init(owner, &attributes);
-    pthread_mutexattr_destroy(&attributes);
-    pthread_mutex_lock(owner);
-}
 
 static void ring_check(const struct ring *ring)
 {

@@ -3,20 +3,22 @@
 #include "served.h"
 
 #include <fcntl.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "clock.h"
+#include "patience.h"
 #include "process_header.h"
 #include "rings_file.h"
 #include "served_call.h"
 
 enum {
-    SLICE_MS = 10,       /* of a wait; the consumer wakes us before */
-    CLAIM_MS = 1000,     /* so long for a place or a ring to be made */
-    HEARTBEAT_MS = 1000, /* a consumer that does nothing for so long is dead */
+    SLICE_MS = 10,        /* of a wait, at first; the consumer wakes us before */
+    SLICE_MAX_MS = 160,   /* many that wait must not take the processor from it */
+    CLAIM_MAX_MS = 60000, /* for a place or a ring, of a consumer that makes none */
     FLUSH_MS = 1000,
     RINGS_AHEAD = 16 /* mapped for threads that begin when calls are forbidden */
 };
@@ -26,11 +28,17 @@ static struct mt_rings_process *process;
 static uint32_t process_number;
 static bool is_confined; /* a fork inherits it; the place of its parent may be another's by then */
 
-/* How things stood when nothing could be had: as long as they stand so, nobody waits again. */
+/*
+ * How things stood when a wait was given up: as long as they stand so, no thread of the process
+ * waits again.
+ */
 static struct {
-    bool is_known;
-    uint32_t heartbeat, supply_count;
-} in_vain;
+    _Atomic bool is_known;
+    _Atomic uint32_t heartbeat;
+    _Atomic int state; /* enum mt_rings_consumer */
+} given_up;
+static _Atomic uint64_t
+    supply_in_vain; /* supply_count + 1, when a consumer that does things made none */
 
 /* Rings that were mapped while that was allowed. */
 static struct {
@@ -43,13 +51,25 @@ static bool has_calls(void)
     return !__atomic_load_n(&is_confined, __ATOMIC_RELAXED);
 }
 
-/* At most a slice, until the word is no longer `seen`; spins where calls are forbidden. */
-static void wait_a_slice(const uint32_t *word, uint32_t seen)
+static void give_up(const struct patience *patience)
 {
-    uint64_t end_ns = clock_now_ns(CLOCK_MONOTONIC) + SLICE_MS * MILLISECOND_NS;
+    given_up.heartbeat = patience->heartbeat;
+    given_up.state = (int)patience->state;
+    given_up.is_known = true;
+}
+
+static bool is_given_up(void)
+{
+    return given_up.is_known && given_up.heartbeat == shared_load(&file.header->heartbeat);
+}
+
+/* At most a slice, until the word is no longer `seen`; spins where calls are forbidden. */
+static void wait_a_slice(const uint32_t *word, uint32_t seen, uint32_t slice_ms)
+{
+    uint64_t end_ns = clock_now_ns(CLOCK_MONOTONIC) + slice_ms * MILLISECOND_NS;
 
     if (has_calls()) {
-        shared_wait(word, seen, SLICE_MS * MILLISECOND_NS);
+        shared_wait(word, seen, slice_ms * MILLISECOND_NS);
         return;
     }
     while (shared_load(word) == seen && clock_now_ns(CLOCK_MONOTONIC) < end_ns)
@@ -105,16 +125,21 @@ static bool take(uint32_t *state)
                                        __ATOMIC_RELAXED);
 }
 
+static uint32_t slice_after(uint32_t slice_ms)
+{
+    return slice_ms < SLICE_MAX_MS ? 2 * slice_ms : SLICE_MAX_MS;
+}
+
 /* A number below `end` that take_one says yes to, or -1; the consumer makes more meanwhile. */
 static int64_t claim(bool (*take_one)(uint32_t number), const uint32_t *end, uint32_t max)
 {
     struct mt_rings_header *header = file.header;
-    uint64_t deadline_ns = clock_now_ns(CLOCK_MONOTONIC) + CLAIM_MS * MILLISECOND_NS;
-    uint32_t heartbeat = shared_load(&header->heartbeat);
-    bool waits = has_calls() && !(in_vain.is_known && in_vain.heartbeat == heartbeat &&
-                                  in_vain.supply_count == shared_load(&header->supply_count));
+    struct patience patience = {0};
+    uint64_t end_ns = 0;
+    bool waits = has_calls() && !is_given_up() &&
+                 supply_in_vain != shared_load(&header->supply_count) + UINT64_C(1);
 
-    for (;;) {
+    for (uint32_t slice_ms = SLICE_MS;; slice_ms = slice_after(slice_ms)) {
         uint32_t seen = shared_load(&header->supply_count);
         uint32_t count = shared_load(end);
 
@@ -123,15 +148,19 @@ static int64_t claim(bool (*take_one)(uint32_t number), const uint32_t *end, uin
                 return i;
         if (!waits || count >= max || shared_load(&header->has_no_room) || !is_served())
             return -1;
-        if (clock_now_ns(CLOCK_MONOTONIC) >= deadline_ns) {
-            in_vain.heartbeat = shared_load(&header->heartbeat);
-            in_vain.supply_count = shared_load(&header->supply_count);
-            in_vain.is_known = true;
+        if (!patience_lasts(&patience, header)) {
+            give_up(&patience);
             return -1;
         }
+        if (end_ns && patience.looked_ns >= end_ns) {
+            supply_in_vain = seen + UINT64_C(1);
+            return -1;
+        }
+        if (!end_ns)
+            end_ns = patience.looked_ns + CLAIM_MAX_MS * MILLISECOND_NS;
         __atomic_fetch_add(&header->claimers, 1, __ATOMIC_SEQ_CST);
         served_wake();
-        wait_a_slice(&header->supply_count, seen);
+        wait_a_slice(&header->supply_count, seen, slice_ms);
         __atomic_fetch_sub(&header->claimers, 1, __ATOMIC_SEQ_CST);
     }
 }
@@ -219,36 +248,42 @@ struct ring *served_ring_create(void)
                       __atomic_fetch_add(&process->stream_count, 1, __ATOMIC_RELAXED));
 }
 
-bool served_wait_for_room(struct ring *ring, uint64_t position, uint32_t *given_up)
+bool served_wait_for_room(struct ring *ring, uint64_t position)
 {
     struct mt_ring_header *header = ring->header;
-    uint32_t heartbeat = shared_load(&file.header->heartbeat);
-    uint64_t since_ns = 0;
+    struct patience patience = {0};
 
-    while (ring_tail(ring) < position) {
-        uint32_t moves = shared_load(&header->tail_moves),
-                 beat = shared_load(&file.header->heartbeat);
-        uint64_t now_ns;
+    for (uint32_t slice_ms = SLICE_MS; ring_tail(ring) < position;
+         slice_ms = slice_after(slice_ms)) {
+        uint32_t moves = shared_load(&header->tail_moves);
 
-        if (shared_load(&process->is_refused) || (*given_up && *given_up == (beat | 1)))
+        if (shared_load(&process->is_refused) || is_given_up())
             return false;
-        now_ns = clock_now_ns(CLOCK_MONOTONIC);
-        if (!since_ns || beat != heartbeat) {
-            since_ns = now_ns;
-            heartbeat = beat;
-        }
-        if (now_ns - since_ns >= HEARTBEAT_MS * MILLISECOND_NS) {
-            *given_up = beat | 1;
+        if (!patience_lasts(&patience, file.header)) {
+            give_up(&patience);
             return false;
         }
         __atomic_store_n(&header->writer_waits, 1, __ATOMIC_SEQ_CST);
         served_wake();
         if (ring_tail(ring) < position)
-            wait_a_slice(&header->tail_moves, moves);
+            wait_a_slice(&header->tail_moves, moves, slice_ms);
         __atomic_store_n(&header->writer_waits, 0, __ATOMIC_SEQ_CST);
     }
-    *given_up = 0;
     return true;
+}
+
+enum mt_lost served_lost_reason(void)
+{
+    if (!is_given_up())
+        return MT_LOST_RECORDER;
+    switch (given_up.state) {
+    case MT_CONSUMER_STOPPED:
+        return MT_LOST_STOPPED;
+    case MT_CONSUMER_WAITS:
+        return MT_LOST_WAITING;
+    default:
+        return MT_LOST_RECORDER;
+    }
 }
 
 void served_step_ended(uint64_t step)
@@ -288,7 +323,7 @@ bool served_flush(void)
     while ((int32_t)((done = shared_load(&process->flush_done)) - wanted) < 0) {
         if (clock_now_ns(CLOCK_MONOTONIC) >= end_ns)
             return false;
-        wait_a_slice(&process->flush_done, done);
+        wait_a_slice(&process->flush_done, done, SLICE_MS);
     }
     return true;
 }
@@ -332,4 +367,10 @@ void served_count_homeless(uint64_t count)
 {
     if (file.header)
         __atomic_fetch_add(&file.header->lost_count, count, __ATOMIC_RELAXED);
+}
+
+void served_count_left_out(uint32_t kind)
+{
+    if (file.header && kind < MT_PROGRAM_KINDS)
+        __atomic_fetch_add(&file.header->left_out_count[kind], 1, __ATOMIC_RELAXED);
 }

@@ -6,7 +6,7 @@
  *   at load        open run.rings, map what stands before the rings, close
  *   process, fork  a process's place by compare-and-swap; who it is, written there
  *   thread         a ring by compare-and-swap, mapped without a descriptor
- *   full ring      wait for the consumer; when it does nothing for a second, count what is lost
+ *   full ring      wait for the consumer, as patience.h says; then count what is lost
  *
  * No thread, no descriptor and no signal of ours is in the program. These functions may be called
  * from any thread and signal handler, and leave errno changed.
@@ -34,10 +34,13 @@ struct mt_rings_process *served_begin(const struct recording_setup *setup,
 struct ring *served_ring_create(void);
 
 /*
- * Until the ring's tail has reached the position. given_up: of the thread, 0 before the first call:
- * remembers that the consumer is dead. False: it is, and there is no room.
+ * Until the ring's tail has reached the position. False: there is no room, and the consumer was
+ * waited for as long as patience.h says, by this thread or another.
  */
-bool served_wait_for_room(struct ring *ring, uint64_t position, uint32_t *given_up);
+bool served_wait_for_room(struct ring *ring, uint64_t position);
+
+/* Why: of the events that find no room now. */
+enum mt_lost served_lost_reason(void);
 
 /* There is something to take. */
 void served_wake(void);
@@ -59,6 +62,9 @@ bool served_avoids_calls(void);
 
 /* Of this process, or NULL. */
 struct mt_rings_process *served_process(void);
+
+/* A program that is started without the tracer: enum mt_program_kind. */
+void served_count_left_out(uint32_t kind);
 
 /* Events of a process that has no place. */
 void served_count_homeless(uint64_t count);

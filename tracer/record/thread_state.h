@@ -34,7 +34,6 @@ struct thread_state {
     struct call_stacks *stacks;      /* of the ring; NULL: not needed yet */
     uint32_t inside;                 /* a bit per layer, and the two below */
     uint32_t commits;                /* how often a ring was taken */
-    uint32_t given_up;               /* served.h: the consumer was dead */
     const char *frames[LAYER_COUNT]; /* where the stack was when the bit was set */
     struct call_site outer_site;     /* of the outermost device call */
 };

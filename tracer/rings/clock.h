@@ -31,13 +31,12 @@
 /* Set once by clock_init, before the first stamp. */
 extern bool clock_has_counter;
 
-static inline uint64_t clock_now_ns(clockid_t clock)
-{
-    struct timespec now;
-
-    clock_gettime(clock, &now);
-    return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
-}
+/*
+ * The kernel's clock, from the page that it maps into each process: the name clock_gettime may lead
+ * to another clock, which stands or runs at another pace (libfaketime). No system call, where the
+ * kernel has such a page. Any thread and signal handler.
+ */
+uint64_t clock_now_ns(clockid_t clock);
 
 /*
  * rdtscp reads when all instructions before it are done. (lfence and rdtsc do the same; they cost

@@ -92,6 +92,19 @@ static void map_use(struct rings_file *file, const struct mt_rings_header *check
     file_check(file);
 }
 
+/* Where a standard descriptor is closed, it is the lowest: what is printed there would go into the
+ * file, and whoever closes or replaces those would lose it. */
+static int lift(int descriptor)
+{
+    int lifted = descriptor;
+
+    if (descriptor >= 0 && descriptor <= STDERR_FILENO) {
+        lifted = fcntl(descriptor, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+        close(descriptor);
+    }
+    return lifted;
+}
+
 int rings_file_create(struct rings_file *file, const char *path, uint64_t ring_bytes,
                       uint64_t run_id)
 {
@@ -104,7 +117,7 @@ int rings_file_create(struct rings_file *file, const char *path, uint64_t ring_b
         errno = EFBIG;
         return -1;
     }
-    descriptor = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+    descriptor = lift(open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600));
     if (descriptor < 0)
         return -1;
     error = posix_fallocate(descriptor, 0, (off_t)header.processes_offset_bytes);

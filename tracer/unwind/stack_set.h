@@ -79,6 +79,13 @@ struct stack_name {
 /* memory: zeros, aligned to 8, at least STACK_SET_MIN_BYTES. Kept until the thread ends. */
 void stack_set_init(struct stack_set *set, void *memory, size_t size_bytes);
 
+/* So much of the memory is in use. */
+static inline uint64_t stack_set_filled_bytes(const struct stack_set *set)
+{
+    return set->node_count * sizeof(*set->nodes) + set->stack_count * sizeof(*set->stacks) +
+           set->slot_count * (sizeof(*set->ids) + sizeof(*set->tags));
+}
+
 /* Asserts that slots, stacks and nodes belong together. */
 void stack_set_check(const struct stack_set *set);
 

@@ -34,6 +34,10 @@ static void add_process_notes(const struct question *question, const struct note
         [MT_LOST_NESTED] = "events lost: made inside of the recorder, by a signal handler",
         [MT_LOST_MALFORMED] = "events lost: they did not read back",
         [MT_LOST_RECORDER] = "events lost: a ring was full and nobody emptied it",
+        [MT_LOST_STOPPED] = "events lost: a ring was full while the process that empties it "
+                            "(leaktide-drain) was stopped",
+        [MT_LOST_WAITING] = "events lost: a ring was full while the process that empties it "
+                            "(leaktide-drain) waited for a disk for more than 60 s",
     };
     struct model *model = tally_model(question->tally);
     uint64_t lost[MT_LOST_KINDS] = {0};

@@ -201,7 +201,7 @@ static enum mt_result process_open(const char *path, struct model *model, void *
     if (!input)
         return refuse(path, ENOMEM, error);
     input->model = model;
-    number = account_take(path, ACCOUNT_WHOLE, &account);
+    number = account_take(path, ACCOUNT_WHOLE, NULL, &account);
     if (!number) {
         fill_model(input, path);
         if (!events_make(input, &account, path))

@@ -20,6 +20,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -488,6 +489,116 @@ static int strictly_confined(const char *unused)
     return 1;
 }
 
+/* --- exec ---------------------------------------------------------------------------------- */
+
+/* What the loader and a program that prints a line need; nothing that only a recorder would do. */
+#define FILTER_OF_EXEC(otherwise)                                                                  \
+    {                                                                                              \
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)), ALLOW(__NR_execve), \
+            ALLOW(__NR_read), ALLOW(__NR_write), ALLOW(__NR_mmap), ALLOW(__NR_munmap),             \
+            ALLOW(__NR_mprotect), ALLOW(__NR_brk), ALLOW(__NR_openat), ALLOW(__NR_newfstatat),     \
+            ALLOW(__NR_fstat), ALLOW(__NR_close), ALLOW(__NR_pread64), ALLOW(__NR_lseek),          \
+            ALLOW(__NR_faccessat), ALLOW(__NR_set_tid_address), ALLOW(__NR_set_robust_list),       \
+            ALLOW(__NR_rseq), ALLOW(__NR_prlimit64), ALLOW(__NR_getrandom),                        \
+            ALLOW(__NR_rt_sigaction), ALLOW(__NR_rt_sigprocmask), ALLOW(__NR_futex),               \
+            ALLOW(__NR_madvise), ALLOW(__NR_exit), ALLOW(__NR_exit_group),                         \
+            ALLOW_OF_PROCESSOR BPF_STMT(BPF_RET | BPF_K, (otherwise)),                             \
+    }
+#if defined(__x86_64__)
+#define ALLOW_OF_PROCESSOR ALLOW(__NR_arch_prctl), ALLOW(__NR_access),
+#else
+#define ALLOW_OF_PROCESSOR
+#endif
+static const struct sock_filter kill_filter[] = FILTER_OF_EXEC(SECCOMP_RET_KILL_PROCESS);
+static const struct sock_filter errno_filter[] = FILTER_OF_EXEC(SECCOMP_RET_ERRNO | EPERM);
+
+static int become_few(void)
+{
+    execl("/proc/self/exe", "guest", "few", NULL);
+    return 1;
+}
+
+static int confined_exec(const char *unused)
+{
+    const struct sock_fprog program = {sizeof(kill_filter) / sizeof(kill_filter[0]),
+                                       (struct sock_filter *)kill_filter};
+
+    (void)unused;
+    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+    return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0 ? 77 : become_few();
+}
+
+/* By an own entry into the kernel: nobody sees it. Each call that is not allowed fails from here
+ * on. */
+static int unseen_filter_exec(const char *unused)
+{
+    const struct sock_fprog program = {sizeof(errno_filter) / sizeof(errno_filter[0]),
+                                       (struct sock_filter *)errno_filter};
+    long result = -1;
+
+    (void)unused;
+    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+#if defined(__x86_64__)
+    __asm__ volatile("syscall"
+                     : "=a"(result)
+                     : "a"(SYS_seccomp), "D"(SECCOMP_SET_MODE_FILTER), "S"(0), "d"(&program)
+                     : "rcx", "r11", "memory");
+#endif
+    return result != 0 ? 77 : become_few();
+}
+
+enum { SMALL_STACK_BYTES = 8192, PAINTED_BYTES = 65536, PAINT = 0xa5 };
+
+static const char *exec_name;
+
+static void exec_in_handler(int signal)
+{
+    char *arguments[] = {(char *)exec_name, NULL};
+
+    (void)signal;
+    execvp(exec_name, arguments);
+}
+
+/* Above a page that nobody may touch. */
+static char *on_own_stack(size_t size_bytes)
+{
+    char *pages =
+        mmap(NULL, size_bytes + 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    const stack_t stack = {.ss_sp = pages + 4096, .ss_size = size_bytes};
+    struct sigaction action = {.sa_handler = exec_in_handler, .sa_flags = SA_ONSTACK};
+
+    mprotect(pages, 4096, PROT_NONE);
+    memset(pages + 4096, PAINT, size_bytes);
+    sigaltstack(&stack, NULL);
+    sigaction(SIGUSR1, &action, NULL);
+    raise(SIGUSR1);
+    return pages + 4096;
+}
+
+/* A handler that starts a program, on a stack as small as SIGSTKSZ was. */
+static int exec_on_small_stack(const char *unused)
+{
+    (void)unused;
+    exec_name = "true";
+    on_own_stack(SMALL_STACK_BYTES);
+    return 1;
+}
+
+/* How much of a stack is used to find out that this program cannot be started. */
+static int exec_depth(const char *name)
+{
+    const unsigned char *stack;
+    size_t left = 0;
+
+    exec_name = name;
+    exec_in_handler(0); /* what is looked up once is not measured */
+    stack = (const unsigned char *)on_own_stack(PAINTED_BYTES);
+    while (left < PAINTED_BYTES && stack[left] == PAINT)
+        left++;
+    printf("%zu\n", PAINTED_BYTES - left);
+    return 0;
+}
+
 static const struct way {
     const char *name;
     int (*go)(const char *argument);
@@ -514,6 +625,10 @@ static const struct way {
     {"confined_by_number", confined_by_number},
     {"asks_for_filters", asks_for_filters},
     {"strictly_confined", strictly_confined},
+    {"confined_exec", confined_exec},
+    {"unseen_filter_exec", unseen_filter_exec},
+    {"exec_on_small_stack", exec_on_small_stack},
+    {"exec_depth", exec_depth},
 };
 
 int main(int argc, char **argv)

@@ -9,6 +9,7 @@ import shutil
 import signal
 import socket
 import stat
+import struct
 import subprocess
 import sys
 import tempfile
@@ -19,6 +20,7 @@ LEAKTIDE, PROGRAMS = sys.argv[1:3]
 GUEST = os.path.join(PROGRAMS, "guest")
 POKE = os.path.join(PROGRAMS, "poke_rings")
 BLOCKS = 5000  # of each `few` in guest.c
+HEADER_RSS_BYTES = 2232  # of a trace: docs/trace-format.md
 OPTIONS = (["--device=cpu"], ["--device=cpu", "--call-stack=c"],
            ["--device=cpu", "--call-stack=python,c"], [])
 
@@ -75,6 +77,18 @@ class GuestTest(unittest.TestCase):
     def test_a_closed_standard_input_stays_free(self):
         self.the_same(command=["sh", "-c", '"%s" first_descriptor <&-' % GUEST])
 
+    def test_standard_descriptors_may_be_closed(self):
+        for closed in ("<&-", ">&-", "2>&-", "<&- >&- 2>&-"):
+            with self.subTest(closed=closed):
+                folder = os.path.join(self.folder, "closed%d" % len(os.listdir(self.folder)))
+                done = self.plain(["sh", "-c", '"$0" run -q --no-report --device=cpu -o "$1" -- '
+                                   'sh -c "\\"$2\\" few; \\"$2\\" few; exit 3" ' + closed, LEAKTIDE, folder, GUEST])
+                self.assertEqual(done.returncode, 3)
+                self.run_folder = folder
+                self.assertGreaterEqual(self.allocs(), 2 * BLOCKS)
+                self.assertIn("complete", self.info()["verdict"][0])
+                self.assertEqual([n for n in os.listdir(folder) if not n.endswith(".mtt")], [])
+
     def test_nobody_else_is_there(self):
         self.the_same("who_is_here")
 
@@ -100,6 +114,126 @@ class GuestTest(unittest.TestCase):
 
     def test_strict_confinement_ends_the_recording(self):
         self.the_same("strictly_confined")
+
+    def test_a_confined_program_hands_on_no_recorder(self):
+        self.the_same("confined_exec")
+        done = self.plain([LEAKTIDE, "run", "--no-report", "--device=cpu", "-o",
+                           os.path.join(self.folder, "said"), "--", GUEST, "confined_exec"])
+        if done.returncode != 77:
+            self.assertIn("not recorded, with what they started in turn: 1 (started by a process that "
+                          "had told the kernel which system calls it may make)", done.stderr)
+
+    def test_who_gets_no_answer_of_the_kernel_is_nobody(self):
+        """A filter that nobody saw: getpid() fails in the program that is started then."""
+        self.the_same("unseen_filter_exec")
+        end = time.monotonic() + 20
+        while os.path.exists(os.path.join(self.run_folder, "run.rings")) and time.monotonic() < end:
+            time.sleep(0.05)
+        self.assertEqual(os.listdir(self.run_folder), [n for n in os.listdir(self.run_folder)
+                                                       if n.endswith(".mtt") and "4294967295" not in n])
+
+    def test_a_handler_on_a_small_stack_may_start_a_program(self):
+        self.the_same("exec_on_small_stack")
+
+    def test_exec_takes_little_more_stack_than_the_c_library(self):
+        few = {"PATH": os.environ["PATH"]}
+        for loader in ("ld-linux", "ld-musl"):
+            command = [GUEST, "exec_depth", os.path.join(PROGRAMS, "of_" + loader)]
+            plain = int(self.plain(command, env=few).stdout)
+            for options in OPTIONS:
+                with self.subTest(loader=loader, options=options):
+                    traced = int(self.traced(command, options, env=few).stdout)
+                    self.assertLessEqual(traced - plain, 1024)
+
+    def with_other_loader(self, program, name):
+        """The program, started by the usual loader under another name."""
+        link = os.path.join(tempfile.mkdtemp(prefix="x", dir="/tmp"), name)
+        self.addCleanup(shutil.rmtree, os.path.dirname(link))
+        with open(program, "rb") as read:
+            image = read.read()
+        begin = image.index(b"/lib")
+        end = image.index(b"\0", begin)
+        os.symlink(image[begin:end].decode(), link)
+        if end - begin < len(link):
+            self.skipTest("no room for the name of a loader")
+        copy = os.path.join(self.folder, os.path.basename(program))
+        with open(copy, "wb") as out:
+            out.write(image[:begin] + link.encode().ljust(end - begin, b"\0") + image[end:])
+        os.chmod(copy, 0o755)
+        return copy
+
+    def test_what_cannot_hold_the_recorder_is_left_alone(self):
+        other = self.with_other_loader(shutil.which("printenv"), "ld-musl")
+        shell = '%s LD_PRELOAD; "%s" few; exit 4' % (other, GUEST)
+        for options in OPTIONS:
+            with self.subTest(options=options):
+                done = self.traced([other, "LD_PRELOAD"], options)
+                self.assertEqual(done.stdout.strip(), "")
+                done = self.traced(["sh", "-c", shell], options)
+                self.assertEqual((done.returncode, done.stdout.strip()), (4, ""))
+        self.assertGreaterEqual(self.allocs() + BLOCKS * (OPTIONS[-1] == []), BLOCKS)
+        done = self.plain([LEAKTIDE, "run", "--no-report", "--device=cpu", "-o",
+                           os.path.join(self.folder, "said"), "--", "sh", "-c", shell])
+        self.assertIn("not recorded, with what they started in turn: 1 (another C library than glibc",
+                      done.stderr)
+        done = self.plain([LEAKTIDE, "run", "--no-report", "--device=cpu", "-o",
+                           os.path.join(self.folder, "none"), "--", other, "LD_PRELOAD"])
+        self.assertIn("has another C library than glibc", done.stderr)
+
+    @unittest.skipUnless(shutil.which("musl-gcc"), "no musl")
+    def test_programs_of_musl_run(self):
+        source, program = (os.path.join(self.folder, name) for name in ("m.c", "m"))
+        with open(source, "w") as out:
+            out.write("int main(void) { return 7; }")
+        subprocess.run(["musl-gcc", "-o", program, source], check=True)
+        self.the_same(command=[program])
+        self.the_same(command=["sh", "-c", program])
+
+    def much(self, command):
+        """(resident bytes, as a large program says itself, what the command says of it meanwhile)"""
+        with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                              universal_newlines=True) as program:
+            process, kib = program.stdout.readline().split()
+            said = self.plain([LEAKTIDE, "ctl", process, "snapshot"])
+            time.sleep(0.5)
+            program.stdin.write("on\n")
+            program.stdin.flush()
+            self.assertEqual(program.wait(timeout=60), 0)
+        return int(kib) * 1024, said
+
+    def rows_with(self, key, *question):
+        shown = self.plain([LEAKTIDE, *question, "--format=json", self.run_folder])
+        return next(table["rows"] for table in json.loads(shown.stdout)["tables"]
+                    if table["rows"] and key in table["rows"][0])
+
+    def test_memory_of_the_recorder_is_not_the_programs(self):
+        """Its tables of stacks alone are as large as half of this program, which imports and parses much."""
+        script = os.path.join(self.folder, "much.py")
+        with open(script, "w") as out:
+            out.write("import ast, asyncio, ctypes, decimal, http.server, inspect, json, multiprocessing, "
+                      "os, pydoc, time, typing, unittest, xml.dom.minidom\n"
+                      "for module in inspect, pydoc, typing, asyncio.base_events:\n"
+                      "    ast.parse(open(module.__file__).read())\n"
+                      "size = [l for l in open('/proc/self/status') if l.startswith('VmRSS')][0]\n"
+                      "print(os.getpid(), size.split()[1], flush=True)\n"
+                      "input()\n"
+                      "os._exit(0)\n")
+        native, _ = self.much([sys.executable, script])
+        self.run_folder = os.path.join(self.folder, "own")
+        recorded, said = self.much([LEAKTIDE, "run", "-q", "--device=cpu", "--call-stack=python,c", "-o",
+                                    self.run_folder, "--", sys.executable, script])
+        self.assertEqual(said.returncode, 0, said.stderr)
+        figures, = self.rows_with("recorder_bytes", "account")
+        print("resident: natively %d, recorded %d, of it the program's %d" %
+              (native, recorded, figures["resident_bytes"]))
+        self.assertGreater(recorded, 1.2 * native)
+        self.assertLess(abs(figures["resident_bytes"] - native), 0.08 * native)
+        self.assertLess(abs(figures["resident_bytes"] + figures["recorder_bytes"] - recorded),
+                        0.03 * recorded)
+        trace, = [name for name in os.listdir(self.run_folder) if name.endswith(".mtt")]
+        with open(os.path.join(self.run_folder, trace), "rb") as read:
+            sampled, = struct.unpack("Q", read.read(HEADER_RSS_BYTES + 8)[HEADER_RSS_BYTES:])
+        self.assertLess(abs(sampled - native), 0.08 * native)
 
     def recorded(self, *arguments, times=1):
         done = self.traced([GUEST, *arguments], ["--device=cpu"])
@@ -183,7 +317,9 @@ class GuestTest(unittest.TestCase):
         self.fork_without_a_place(program, "take")
         self.no_place_was_needed(program)
 
-    def test_a_child_waits_a_second_for_the_place_that_nobody_makes(self):
+    def test_a_child_waits_no_longer_than_it_may_for_the_place_that_nobody_makes(self):
+        os.environ["LEAKTIDE_STOPPED_SECONDS"] = "1"
+        self.addCleanup(os.environ.pop, "LEAKTIDE_STOPPED_SECONDS")
         program = self.begun("fork_when_told")
         consumer = self.consumer_of(program)
         os.kill(consumer, signal.SIGSTOP)

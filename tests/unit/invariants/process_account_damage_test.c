@@ -17,11 +17,13 @@ static struct taking taking;
 static struct mapping mapping;
 static struct process_memory memory;
 
+static struct mt_rings_process place;
+
 static void make(void)
 {
     int folder = open("/proc/self", O_RDONLY | O_DIRECTORY);
 
-    if (account_take("/proc/self", ACCOUNT_WHOLE, &account) != 0 || !account.row_count ||
+    if (account_take("/proc/self", ACCOUNT_WHOLE, NULL, &account) != 0 || !account.row_count ||
         !process_memory_open(&memory, folder))
         _exit(1);
     mapping = (struct mapping){.start = 0, .end = 8192, .resident_bytes = 4096, .left_bytes = 4096};
@@ -36,8 +38,8 @@ DAMAGE(make, window_turned, memory.start = 1; memory_at(&memory, 0, 8))
 DAMAGE(make, pages_most, memory.page_count = PAGES_WINDOW + 1; page_is_resident(&memory, 0))
 DAMAGE(make, rows_most, taking.rows.count = 1; account_rows_join(&taking.rows))
 
-DAMAGE(make, asked_twice, account_taker_ask(getpid(), ACCOUNT_ROUGH, NULL);
-       account_taker_ask(getpid(), ACCOUNT_ROUGH, NULL))
+DAMAGE(make, asked_twice, account_taker_ask(getpid(), &place, ACCOUNT_ROUGH, NULL);
+       account_taker_ask(getpid(), &place, ACCOUNT_ROUGH, NULL))
 
 int main(void)
 {

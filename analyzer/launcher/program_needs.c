@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE
-#include "sanitizer_runtime.h"
+#include "program_needs.h"
 
 #include <fcntl.h>
 #include <stdlib.h>
@@ -26,10 +26,10 @@ static void program_close(int file)
     close(file);
 }
 
-bool sanitizer_runtime_of(const char *program, char soname[MT_RUNTIME_NAME_MAX])
+void program_needs_find(const char *program, struct mt_program_needs *needs)
 {
     static const struct mt_program_files files = {program_open, program_read, program_close};
     const char *folders = getenv("PATH");
 
-    return mt_program_runtime(&files, program, folders ? folders : "/bin:/usr/bin", soname);
+    mt_program_look(&files, program, folders ? folders : "/bin:/usr/bin", needs);
 }
