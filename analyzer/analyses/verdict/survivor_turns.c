@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "compare.h"
+#include "growth.h"
 #include "thresholds.h"
 
 static int active_compare(const void *left, const void *right)
@@ -103,4 +104,52 @@ void survivor_turns_find(struct survivor_process *process, struct active_stack *
         count = keep_loop(active, count, leak->first, process->end);
     turns_of(active, count, leak ? leak->overdue.births : 0, process);
     process->turn_births = births_per_turn(active, count, process->turns);
+}
+
+/* Each step leaves as many blocks of the group, but the last, which may be cut. */
+static bool is_left_evenly(const struct cohorts *cohorts)
+{
+    for (size_t i = 0; i + 1 < cohorts->count; i++)
+        if (cohorts->rows[i].count != cohorts->rows[0].count)
+            return false;
+    return cohorts->count > 1;
+}
+
+/* What the stack left in most steps, as many blocks in each; NULL: not so. */
+static const struct group_past *left_by_steps(const struct tally *tally,
+                                              const struct survivor_stack *stack)
+{
+    const struct group_past *most = NULL;
+
+    for (size_t i = 1; stack->who.site && i < tally_group_count(tally); i++) {
+        const struct group_past *past = tally_past_at(tally, i);
+
+        if (tally_detail_at(tally, i)->site == stack->who.site &&
+            tally_group_at(tally, i)->ledger == stack->ledger && is_left_evenly(&past->cohorts) &&
+            (!most || past->left_steps > most->left_steps))
+            most = past;
+    }
+    return most;
+}
+
+void survivor_turns_by_steps(const struct question *question, struct survivor_process *process)
+{
+    const struct survivor_stack *leak = process->origin_count ? process->origins->stacks : NULL;
+    const struct overdue *overdue = leak ? &leak->overdue : NULL;
+    struct tally_process steps = tally_process_at(question->tally, process->process);
+    const struct group_past *left;
+    uint64_t leaving; /* of the steps, those of which blocks are overdue */
+
+    if (!leak || growth_marked_steps_of(question, process->process) ||
+        steps.ended_step_count < TURNS_MIN || steps.step_count >= process->turns ||
+        overdue->count > overdue->births / 2)
+        return;
+    left = left_by_steps(question->tally, leak);
+    if (!left || left->left_steps + 1 < steps.ended_step_count)
+        return;
+    leaving = overdue->count * left->left_steps / left->left_count;
+    if (leaving > left->left_steps || leaving + 1 < left->left_steps)
+        return;
+    process->turns = steps.step_count;
+    process->turn_births = (double)(overdue->last - overdue->first) / (double)(leaving - 1);
 }
