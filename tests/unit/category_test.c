@@ -310,6 +310,24 @@ static void what_is_called_forward_ends_a_backward_pass_too(void **state)
                    "(88 % sure, by what the backward pass frees).");
 }
 
+/* Where modules of the model are known, that one begins is a way forward. */
+static void a_module_that_begins_ends_a_backward_pass(void **state)
+{
+    uint32_t module = event_list_text(&list, "layers.0");
+
+    (void)state;
+    for (uint64_t i = 0; i < 2; i++) {
+        event_list_add(&list, (struct event){.kind = EVENT_NN_MODULE_BEGIN, .text = module});
+        make("aten::mm", 200 + i, (5 * i + 20) * MIB);
+        event_list_add(&list, (struct event){.kind = EVENT_NN_MODULE_END, .text = module});
+        make("linear_backward", 300 + i, 1 * MIB);
+        free_at(300 + i);
+        free_at(200 + i);
+    }
+    expect_verdict("At its peak, 25.0 MiB of the 26.0 MiB of pta device 0: probably activations "
+                   "(90 % sure, by what the backward pass frees).");
+}
+
 static void expect_gradients_and_unknown(uint64_t unknown_bytes)
 {
     ask();
@@ -472,6 +490,7 @@ int main(void)
         CATEGORY_TEST(micro_batches_have_a_backward_pass_each),
         CATEGORY_TEST(an_optimizer_ends_the_backward_pass),
         CATEGORY_TEST(what_is_called_forward_ends_a_backward_pass_too),
+        CATEGORY_TEST(a_module_that_begins_ends_a_backward_pass),
         CATEGORY_TEST(what_an_iteration_leaves_to_the_next_did_not_wait),
         CATEGORY_TEST(what_is_made_after_the_peak_tells_nothing_of_it),
         CATEGORY_TEST(lives_in_the_heap_of_a_program_are_not),
