@@ -578,30 +578,33 @@ static void a_table_that_grows_in_found_steps_is_no_leak(void **state)
 }
 
 /* Requests of a service, whose steps were found: each makes its cache anew for every token, and
- * leaves the last one. */
+ * leaves the last ones. */
+enum { TOKENS = 12 };
+
 static const struct request_case {
     const char *name;
-    uint64_t requests, kept_every; /* tokens of which the cache stays; 0: the last of a request */
-    bool is_uneven;                /* every third request leaves the last two */
+    uint64_t requests, kept; /* of each request, at its end */
+    bool is_uneven;          /* every third request leaves one more */
     uint64_t turns, rate_bytes;
 } request_cases[] = {
-    {"turns are requests", 24, 0, false, 24, 64 << 10},
-    {"too few requests are no turns", 8, 0, false, 8 * 12, 0},
-    {"requests that leave more and less are none", 24, 0, true, 24 * 12, 0},
-    {"a loop that keeps in each of its turns is the one", 24, 1, false, 24 * 12, 64 << 10},
+    {"turns are requests", 24, 1, false, 24, 64 << 10},
+    {"that leave several", 24, 5, false, 24, 5 * 64 << 10},
+    {"ten are enough", 10, 1, false, 10, 64 << 10},
+    {"nine are not", 9, 1, false, 9 * TOKENS, 0},
+    {"nor are those that leave more and less", 24, 1, true, 24 * TOKENS, 0},
+    {"a loop that keeps most of what it makes is the one", 24, 7, false, 24 * TOKENS, 0},
+    {"and one that keeps all", 24, TOKENS, false, 24 * TOKENS, 64 << 10},
 };
 
 static void serve(const struct request_case *c, uint64_t request)
 {
     uint32_t cache = site_of("cat", 20), scratch[] = {site_of("norm", 30), site_of("project", 40)};
-    uint64_t last = 0;
+    uint64_t kept = c->kept + (c->is_uneven && request % 3 == 0), last = 0;
 
-    for (uint64_t token = 1; token <= 12; token++) {
-        bool stays = c->kept_every || (c->is_uneven && request % 3 == 0 && token == 12);
-
+    for (uint64_t token = 1; token <= TOKENS; token++) {
         for (size_t i = 0; i < 2; i++)
             drop(make(100, scratch[i]));
-        if (last && !stays)
+        if (last && token - 1 + kept <= TOKENS)
             drop(last);
         last = make(64 << 10, cache);
     }

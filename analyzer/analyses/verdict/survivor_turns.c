@@ -142,7 +142,7 @@ void survivor_turns_by_steps(const struct question *question, struct survivor_pr
 
     if (!leak || growth_marked_steps_of(question, process->process) ||
         steps.ended_step_count < TURNS_MIN || steps.step_count >= process->turns ||
-        overdue->count > overdue->births / 2)
+        overdue->count > overdue->births / MOST_SHARE)
         return;
     left = left_by_steps(question->tally, leak);
     if (!left || left->left_steps + 1 < steps.ended_step_count)
