@@ -588,9 +588,10 @@ static const struct request_case {
     uint64_t turns, rate_bytes;
 } request_cases[] = {
     {"turns are requests", 24, 1, false, 24, 64 << 10},
+    {"also of many", 300, 1, false, 300, 64 << 10},
     {"that leave several", 24, 5, false, 24, 5 * 64 << 10},
-    {"ten are enough", 10, 1, false, 10, 64 << 10},
-    {"nine are not", 9, 1, false, 9 * TOKENS, 0},
+    {"ten are enough", 10, 2, false, 10, 0},
+    {"nine are not", 9, 2, false, 9 * TOKENS, 0},
     {"nor are those that leave more and less", 24, 1, true, 24 * TOKENS, 0},
     {"a loop that keeps most of what it makes is the one", 24, 7, false, 24 * TOKENS, 0},
     {"and one that keeps all", 24, TOKENS, false, 24 * TOKENS, 64 << 10},

@@ -106,16 +106,21 @@ void survivor_turns_find(struct survivor_process *process, struct active_stack *
     process->turn_births = births_per_turn(active, count, process->turns);
 }
 
-/* Each step leaves as many blocks of the group, but the last, which may be cut. */
-static bool is_left_evenly(const struct cohorts *cohorts)
+/* How many blocks stay of each step; 0: not as many of each. The first cohort and the last may be
+ * of fewer steps than the others. */
+static uint32_t left_of_each(const struct cohorts *cohorts)
 {
-    for (size_t i = 0; i + 1 < cohorts->count; i++)
-        if (cohorts->rows[i].count != cohorts->rows[0].count)
-            return false;
-    return cohorts->count > 1;
+    uint32_t each = 0;
+
+    for (size_t i = 1; i + 1 < cohorts->count; i++) {
+        if (!cohorts->rows[i].count || (each && cohorts->rows[i].count != each))
+            return 0;
+        each = cohorts->rows[i].count;
+    }
+    return each ? each / cohorts->stride : 0;
 }
 
-/* What the stack left in most steps, as many blocks in each; NULL: not so. */
+/* What the stack left in most steps, of which as many blocks stay each time; NULL: not so. */
 static const struct group_past *left_by_steps(const struct tally *tally,
                                               const struct survivor_stack *stack)
 {
@@ -125,7 +130,7 @@ static const struct group_past *left_by_steps(const struct tally *tally,
         const struct group_past *past = tally_past_at(tally, i);
 
         if (tally_detail_at(tally, i)->site == stack->who.site &&
-            tally_group_at(tally, i)->ledger == stack->ledger && is_left_evenly(&past->cohorts) &&
+            tally_group_at(tally, i)->ledger == stack->ledger && left_of_each(&past->cohorts) &&
             (!most || past->left_steps > most->left_steps))
             most = past;
     }
@@ -147,8 +152,8 @@ void survivor_turns_by_steps(const struct question *question, struct survivor_pr
     left = left_by_steps(question->tally, leak);
     if (!left || left->left_steps + 1 < steps.ended_step_count)
         return;
-    leaving = overdue->count * left->left_steps / left->left_count;
-    if (leaving > left->left_steps || leaving + 1 < left->left_steps)
+    leaving = overdue->count / left_of_each(&left->cohorts);
+    if (leaving > left->left_steps || leaving <= 1)
         return;
     process->turns = steps.step_count;
     process->turn_births = (double)(overdue->last - overdue->first) / (double)(leaving - 1);
