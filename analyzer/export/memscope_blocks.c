@@ -147,6 +147,8 @@ static void hold_birth(struct memscope_source *source, const struct life *life, 
     struct memscope_row *row = &source->held;
 
     ledger->used_bytes += life->size_bytes;
+    if (ledger->used_bytes > ledger->used_peak_bytes)
+        ledger->used_peak_bytes = ledger->used_bytes;
     block_row(source, row, "MALLOC", life, time_ns, life->thread);
     add_sums(source, row, ledger);
     add_owner(source, row, detail, ledger->is_driver ? place.module : -1);
@@ -273,11 +275,16 @@ static struct memscope_ledger *ledger_of(struct memscope_source *source, const s
 void memscope_take_reserved(struct memscope_source *source, const struct event *event)
 {
     struct memscope_ledger *ledger = ledger_of(source, event);
+    const struct memscope_ledger *driver =
+        ledger ? memscope_driver_of(source, ledger->device) : NULL;
     bool is_first = ledger && !ledger->total_bytes;
 
     if (!ledger)
         return;
     ledger->total_bytes = event->value;
+    ledger->driver_bytes = driver ? driver->used_bytes : 0;
+    if (event->value > ledger->total_peak_bytes)
+        ledger->total_peak_bytes = event->value;
     if (source->is_holding && &source->ledgers[source->held_ledger] == ledger &&
         source->held_total && (is_first || source->held_time_ns == event->time_ns))
         source->held.attributes[source->held_total].number = event->value;
@@ -353,13 +360,16 @@ void memscope_take_failed_alloc(struct memscope_source *source, const struct eve
     const struct model *model = source->question->model;
     struct mt_place place = model_place_at(model, event->place);
     const char *pool = model_text_at(model, model_pool_name_at(model, event->pool));
+    int32_t device = place.device >= 0 ? place.device : source->main_device;
     struct memscope_row row;
 
+    if (model_pool_at(model, event->pool)->id == POOL_HAL) {
+        pool = place.flags & MT_PLACE_HANDLE ? "halMemCreate" : "halMemAlloc";
+        memscope_send_snapshot(source, event, device, event->site, "OOM_Snapshot");
+    }
     memscope_row_begin(source, &row, "OOM_DETAIL", "OOM_TRIGGER", event->time_ns, event->thread);
     row.name = "OOM_Trigger";
-    row.device = place.device >= 0 ? place.device : source->main_device;
-    if (model_pool_at(model, event->pool)->id == POOL_HAL)
-        pool = place.flags & MT_PLACE_HANDLE ? "halMemCreate" : "halMemAlloc";
+    row.device = device;
     memscope_text(&row, "func", pool);
     memscope_number(&row, "req_size", event->value);
     memscope_number(&row, "flag", driver_flag(place));

@@ -87,6 +87,18 @@ static bool is_early(const struct memscope_source *source, const struct event *e
            memscope_is_start(source, event);
 }
 
+static bool has_torch_npu(const struct model *model, uint16_t process)
+{
+    for (size_t i = 0; i < model_module_count(model); i++) {
+        const struct model_module *module = model_module_at(model, i);
+
+        if (module->process == process &&
+            strstr(model_text_at(model, module->path), "/libtorch_npu.so"))
+            return true;
+    }
+    return false;
+}
+
 static void process_begin(struct memscope_source *source, uint16_t index)
 {
     const struct model *model = source->question->model;
@@ -100,6 +112,7 @@ static void process_begin(struct memscope_source *source, uint16_t index)
     if (!source->base_ns)
         source->base_ns = 1; /* readers want times greater than 0 */
     source->main_device = first_device(source, index);
+    source->has_torch_npu = has_torch_npu(model, index);
     source->range_count = 0;
     source->begun_ranges = 0;
     source->told_step = 0;

@@ -222,6 +222,14 @@ bool memscope_is_start(const struct memscope_source *source, const struct event 
            strcmp(model_text_at(source->question->model, event->text), "START_TRACE") == 0;
 }
 
+/* The program, or leaktide ctl, asked for one: the mark is the recorder's. */
+static bool is_asked_snapshot(struct memscope_source *source, const struct event *event,
+                              const char *name)
+{
+    return strcmp(model_text_at(source->question->model, event->detail), "leaktide") == 0 &&
+           memscope_send_snapshot(source, event, source->main_device, 0, name);
+}
+
 void memscope_take_mark(struct memscope_source *source, const struct event *event)
 {
     const char *name = model_text_at(source->question->model, event->text);
@@ -230,7 +238,7 @@ void memscope_take_mark(struct memscope_source *source, const struct event *even
         memscope_history_ends(source, event);
     if (is_of_system(name))
         send_system(source, event, name);
-    else
+    else if (!is_asked_snapshot(source, event, name))
         send_mstx(source, event, "Mark", name);
 }
 

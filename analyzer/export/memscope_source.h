@@ -24,6 +24,8 @@ enum {
 
 struct memscope_ledger {
     uint64_t used_bytes, total_bytes;
+    uint64_t used_peak_bytes, total_peak_bytes;
+    uint64_t driver_bytes; /* what the process had from the driver when total_bytes was told */
     uint64_t older_bytes, older_id;     /* of the block that stands for what is older; 0: none */
     char type[MEMSCOPE_TYPE_BYTES];     /* "PTA" */
     bool is_driver, is_host, is_pinned; /* is_host: of the processor, not of a device */
@@ -48,6 +50,7 @@ enum { MEMSCOPE_DEVICES = 64 };
 /* What the system said last; 0: nothing yet. */
 struct memscope_readings {
     uint64_t device_bytes[MEMSCOPE_DEVICES]; /* in use on the device, by all processes */
+    uint64_t free_bytes[MEMSCOPE_DEVICES];   /* there */
     uint64_t resident_bytes;                 /* of the process, on the host */
 };
 
@@ -77,6 +80,7 @@ struct memscope_source {
     uint64_t process_id, base_ns, newest_ns; /* times of rows = base_ns + time */
     int32_t main_device; /* used first: rows of no device go there, as the tool has them */
     bool has_process;
+    bool has_torch_npu; /* loaded in the process: the tool takes snapshots with it */
     uint16_t process;
     struct memscope_range *ranges;
     size_t range_count, range_capacity;
@@ -146,9 +150,17 @@ memscope_take memscope_take_operator, memscope_take_launch, memscope_take_range_
 bool memscope_is_start(const struct memscope_source *source, const struct event *event);
 
 /* What the system says: memscope_readings.c. */
+/* NULL: the driver's calls are not in the recording. */
+const struct memscope_ledger *memscope_driver_of(const struct memscope_source *source,
+                                                 int32_t device);
 memscope_take memscope_take_sample;
 /* process_used and device_used of a row, where they are known. */
 void memscope_add_readings(const struct memscope_source *source, struct memscope_row *row,
                            const struct memscope_ledger *ledger);
+
+/* A row of what torch_npu's pool on the device holds, and of the device. site: whose stack it has;
+ * 0: none. False: the process has no such pool, or no torch_npu to ask, and there is none. */
+bool memscope_send_snapshot(struct memscope_source *source, const struct event *event,
+                            int32_t device, uint32_t site, const char *name);
 
 #endif

@@ -91,7 +91,9 @@ bool pool_lies_in(const struct pool *inner, const struct pool *outer)
         if (inner == outer)
             return true;
     }
-    return inner->lies_in == POOL_OTHER && pool_is_of_device(outer);
+    if (inner->lies_in != POOL_OTHER)
+        return false;
+    return inner->family == FAMILY_HOST ? outer->role == POOL_ROLE_HOST : pool_is_of_device(outer);
 }
 
 size_t pools_between(const struct pool *inner, const struct pool *outer)

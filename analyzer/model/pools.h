@@ -76,7 +76,8 @@ const char *pool_rest(const struct pool *pool, const char *name);
 size_t pool_stem_bytes(const struct pool *pool);
 
 /* Whether blocks of `outer` are cut up for `inner`, directly or over others between them. A pool of
- * which nobody knows what it lies in may lie in any of a driver or a runtime. Never in itself. */
+ * which nobody knows what it lies in may lie in any of a driver or a runtime; one of the host in
+ * any of the process itself. Never in itself. */
 bool pool_lies_in(const struct pool *inner, const struct pool *outer);
 
 /* Whether the two have one place on devices of different families: "torch" and "pta". */

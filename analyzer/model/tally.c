@@ -61,6 +61,7 @@ void tally_destroy(struct tally *tally)
     hash_index_release(&tally->sample_index);
     tally_threads_release(tally);
     tally_phases_release(tally);
+    tally_passes_release(tally);
     free(tally->passed.texts);
     live_set_release(&tally->live);
     memory_accounts_release(&tally->accounts);
@@ -96,6 +97,7 @@ static inline void peak_is_here(const struct tally *tally, struct ledger *ledger
     ledger->peak_bytes = ledger->live_bytes;
     ledger->peak_epoch++;
     ledger->peak_time_ns = event->time_ns;
+    ledger->peak_number = tally->number;
     ledger->peak_group = group;
     ledger->peak_step = tally->era;
     ledger->peak_phase = tally->threads[event->thread].phase;
@@ -115,8 +117,10 @@ count_more(struct tally *tally, const struct live_block *block, uint64_t time_ns
         return;
     if (is_alloc)
         tally_layers_born(tally, block);
-    else
+    else {
         tally_layers_gone(tally, block);
+        tally_pass_gone(tally, block);
+    }
 }
 
 /* On the way of nearly every event: a call would cost as much as what it does. */

@@ -63,9 +63,10 @@ struct ledger {
     uint64_t peak_bytes;
     uint64_t peak_epoch; /* how many new highs there were */
     uint64_t peak_time_ns;
-    uint32_t peak_group; /* of the alloc that made the peak */
-    uint32_t peak_phase; /* text: innermost open range of its thread */
-    uint32_t peak_step;  /* step index at the peak, as struct step */
+    uint64_t peak_number; /* of the event, from 1 */
+    uint32_t peak_group;  /* of the alloc that made the peak */
+    uint32_t peak_phase;  /* text: innermost open range of its thread */
+    uint32_t peak_step;   /* step index at the peak, as struct step */
     uint16_t process, pool;
     /* The key, and what is only brought up to date at step ends and at the end. */
     int32_t device; /* -1: none or unknown */
@@ -130,6 +131,7 @@ struct group_past {
     uint32_t left_steps;
     uint32_t crossing_step, crossing_steps; /* the newest one, and how many, in which some of it was
                                                alive when the forward phase ended */
+    uint64_t waiting_bytes, waiting_epoch;  /* group_waiting_bytes() at that high of the ledger */
     /* One that is alive at the end of the process, born near the middle of its steps. */
     uint32_t example_birth;                  /* step index */
     uint64_t example_address, example_bytes; /* 0: none */
@@ -362,5 +364,7 @@ uint64_t tally_event_count(const struct tally *tally, enum event_kind kind);
 
 /* Bytes and blocks of the group when its ledger was highest. */
 struct step_sample group_at_peak(const struct tally *tally, size_t group);
+/* Of these: what was made outside of a backward pass, and freed during one (tally_passes.c). */
+uint64_t group_waiting_bytes(const struct tally *tally, size_t group);
 
 #endif

@@ -13,6 +13,7 @@ static void past_check(const struct tally *tally, const struct group_past *past)
     MT_ASSERT(past->left_count || !past->left_bytes);
     MT_ASSERT(past->left_steps <= tally->epoch);
     MT_ASSERT(past->crossing_steps || !past->crossing_step);
+    MT_ASSERT(past->waiting_epoch || !past->waiting_bytes);
     MT_ASSERT(past->example_address || !past->example_bytes);
     step_series_check(&past->series);
     cohorts_check(&past->cohorts);
@@ -40,6 +41,8 @@ static void group_check(const struct tally *tally, uint32_t index)
     MT_ASSERT(tally->ledgers[group->ledger].process == detail->process);
     MT_ASSERT(tally->ledgers[group->ledger].pool == detail->pool);
     MT_ASSERT(group->peak_epoch <= tally->ledgers[group->ledger].peak_epoch);
+    MT_ASSERT(tally->has_huge ||
+              group_waiting_bytes(tally, index) <= group_at_peak(tally, index).bytes);
     MT_ASSERT(group->peak_count || !group->peak_bytes);
     MT_ASSERT(group->born_bytes <= group->live_bytes);
     MT_ASSERT(group->born_count <= group->live_count);
@@ -56,6 +59,7 @@ static void ledger_check(const struct tally *tally, const struct ledger *ledger)
     MT_ASSERT(ledger->phase_peak_bytes <= ledger->step_peak_bytes);
     MT_ASSERT(ledger->step_peak_bytes <= ledger->peak_bytes);
     MT_ASSERT(!ledger->peak_bytes || ledger->peak_epoch);
+    MT_ASSERT(ledger->peak_number <= tally->number);
     MT_ASSERT(ledger->peak_group < tally->group_count);
     MT_ASSERT(ledger->era_alloc_bytes <= ledger->alloc_bytes);
     MT_ASSERT(ledger->era_alloc_count <= ledger->alloc_count);

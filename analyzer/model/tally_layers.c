@@ -8,7 +8,8 @@
  *   that one's group
  *
  * Spans of a ledger are kept from the first block on that may lie there. Host memory, whose blocks
- * are many, has none: there a block of a framework begins where malloc's does.
+ * are many, has none: there a block of a framework begins where malloc's does, or in the first page
+ * of a mapping.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +17,7 @@
 #include "list.h"
 #include "tally_state.h"
 
-enum { OUTERS_MOST = 8 };
+enum { OUTERS_MOST = 8, PAGE_BYTES = 4096 };
 
 /* A block, or where one is mapped. */
 struct span {
@@ -239,10 +240,12 @@ static void find_outers(struct tally *tally, uint16_t ledger, struct ledger_laye
             layer->outers[layer->outer_count++] = (uint16_t)i;
 }
 
-/* The block of the other ledger that begins where this one does, if there is one. */
+/* The block of the other ledger that begins where this one does, if there is one. The header of a
+ * tensor that processes share stands before it, at the beginning of the mapping. */
 static void cut_block(struct tally *tally, uint16_t ledger, const struct live_block *inner)
 {
-    uint64_t address = inner->address;
+    bool is_malloc = pool_of(tally, ledger_at(tally, ledger))->id == POOL_HOST;
+    uint64_t address = is_malloc ? inner->address : inner->address & ~(uint64_t)(PAGE_BYTES - 1);
     struct live_place place = live_set_find(&tally->live, live_hash(address), address);
 
     while (place.bucket && tally_group_ledger(tally, place.bucket->group[place.slot]) != ledger)
@@ -325,6 +328,13 @@ static bool lies_in(const struct tally *tally, const struct ledger *inner,
            ledger_may_lie_in(tally->model, inner, outer);
 }
 
+/* Of the process's own memory, what no block was seen to lie in is no pool's: all has an address.
+ * Sums of ledgers alone do not see it. */
+static bool is_taken_from(const struct tally *tally, const struct ledger *outer)
+{
+    return outer->device >= 0 || outer->cut_up_bytes || tally->is_of_ledgers;
+}
+
 /* No third ledger lies between the two. */
 static bool lies_directly_in(const struct tally *tally, const struct ledger *inner,
                              const struct ledger *outer)
@@ -349,7 +359,8 @@ void tally_layers_settle(struct tally *tally)
         for (size_t k = tally->process_first_ledger; k < tally->ledger_count; k++) {
             struct ledger *outer = ledger_at(tally, (uint32_t)k);
 
-            outer->is_reserved |= ledger_is_memory(inner) && lies_in(tally, inner, outer);
+            outer->is_reserved |= ledger_is_memory(inner) && is_taken_from(tally, outer) &&
+                                  lies_in(tally, inner, outer);
             if (!inner->below && lies_directly_in(tally, inner, outer))
                 inner->below = (uint16_t)(k + 1);
         }

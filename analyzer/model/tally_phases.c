@@ -54,8 +54,11 @@ static enum step_phase phase_of_text(struct tally *tally, uint32_t text)
 
     if (!make_room(state, text))
         return PHASE_OTHER; /* not worth failing for */
-    if (!state->by_text[text])
+    if (!state->by_text[text]) {
         state->by_text[text] = (uint8_t)(phase_of_name(model_text_at(tally->model, text)) + 1);
+        if (state->by_text[text] == PHASE_BACKWARD + 1)
+            tally_pass_name(tally, text);
+    }
     return (enum step_phase)(state->by_text[text] - 1);
 }
 
@@ -121,16 +124,19 @@ void tally_phase_event(struct tally *tally, const struct thread_state *thread,
 
     if (event->kind == EVENT_RANGE_BEGIN || event->kind == EVENT_RANGE_END)
         tally->phase.by_range = phase_of_stack(tally, &thread->ranges);
-    if (!tally->open_step || event->flags & EVENT_IS_PUT_IN)
+    if (event->flags & EVENT_IS_PUT_IN)
         return;
-    if (tally->phase.by_range != PHASE_OTHER) {
-        tally_phase_set(tally, tally->phase.by_range);
+    phase = tally->phase.by_range;
+    if (phase == PHASE_OTHER && event->kind != EVENT_OPERATOR_BEGIN &&
+        event->kind != EVENT_NN_MODULE_BEGIN)
         return;
-    }
-    if (event->kind != EVENT_OPERATOR_BEGIN && event->kind != EVENT_NN_MODULE_BEGIN)
-        return;
-    phase = phase_of_stack(tally, &thread->operators);
-    tally_phase_set(tally, phase == PHASE_OTHER ? PHASE_FORWARD : phase);
+    if (phase == PHASE_OTHER)
+        phase = phase_of_stack(tally, &thread->operators);
+    if (phase == PHASE_OTHER && event->kind == EVENT_NN_MODULE_BEGIN)
+        phase = PHASE_FORWARD;
+    tally_pass_event(tally, phase, event->text);
+    if (tally->open_step)
+        tally_phase_set(tally, phase == PHASE_OTHER ? PHASE_FORWARD : phase);
 }
 
 void tally_phases_release(struct tally *tally)

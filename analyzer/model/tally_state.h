@@ -85,6 +85,14 @@ struct phase_state {
     size_t text_count;
 };
 
+/* Of the process; backward: names that say so, by what they are the way back of. */
+struct pass_state {
+    struct pass *rows; /* since the newest step or optimizer */
+    size_t count, capacity;
+    bool is_backward; /* the last of them */
+    struct hash_index backward;
+};
+
 /* A free that is still to come, or came too early. */
 struct disorder {
     uint64_t address;
@@ -140,6 +148,7 @@ struct tally {
     struct thread_state *threads;
     size_t thread_count;
     struct phase_state phase;
+    struct pass_state passes;
     struct passed_operators passed;
     struct group_cache_row group_cache[1 << GROUP_CACHE_BITS];
     struct disorder disorders[DISORDER_SLOTS];
@@ -274,6 +283,16 @@ void tally_phase_set(struct tally *tally, enum step_phase phase);
  * such change is that of the phase, and may be what was used when most was reserved. */
 void ledger_stretch_end(struct ledger *ledger, enum step_phase phase);
 void tally_phases_release(struct tally *tally);
+
+/* tally_passes.c: a step or an optimizer begins. */
+void tally_passes_begin(struct tally *tally);
+/* A name, once, that is of a way back. */
+void tally_pass_name(struct tally *tally, uint32_t text);
+/* What goes on, by a name. */
+void tally_pass_event(struct tally *tally, enum step_phase phase, uint32_t text);
+/* Of groups that have layers. */
+void tally_pass_gone(struct tally *tally, const struct live_block *block);
+void tally_passes_release(struct tally *tally);
 
 /* tally_window.c */
 void tally_window_begin(struct tally *tally, const struct event *event);

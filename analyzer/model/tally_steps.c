@@ -218,6 +218,7 @@ static void step_end(struct tally *tally, uint64_t time_ns)
     step->is_ended = true;
     step->end_ns = time_ns;
     tally_phase_set(tally, PHASE_OTHER);
+    tally_passes_begin(tally);
     era_end(tally);
     ledgers_step_end(tally, step);
     tally->processes[tally->process].ended_step_count = step->index;
@@ -243,6 +244,7 @@ static void step_begin(struct tally *tally, const struct event *event)
                           .number = event->value,
                           .begin_ns = event->time_ns};
     tally->open_step = step;
+    tally_passes_begin(tally);
     for (size_t i = tally->process_first_ledger; i < tally->ledger_count; i++) {
         struct ledger *ledger = &tally->ledgers[i];
 
@@ -319,6 +321,7 @@ void tally_process_begin(struct tally *tally, uint16_t process)
     tally->phase.now = tally->phase.by_range = PHASE_OTHER;
     tally->is_paused = false;
     tally->passed_step = 0;
+    tally_passes_begin(tally);
 }
 
 static uint32_t distance(uint32_t a, uint32_t b)

@@ -6,13 +6,15 @@
 
 #include "tally_state.h"
 
-static void ledger_begin(struct ledger *ledger, const struct event *event)
+static void ledger_begin(const struct tally *tally, struct ledger *ledger,
+                         const struct event *event)
 {
     ledger->peak_bytes = ledger->step_peak_bytes = ledger->live_bytes;
     ledger->phase_peak_bytes = ledger->live_bytes;
     memset(ledger->phase_peaks_bytes, 0, sizeof(ledger->phase_peaks_bytes));
     ledger->peak_epoch++;
     ledger->peak_time_ns = event->time_ns;
+    ledger->peak_number = tally->number;
     ledger->peak_group = ledger->peak_phase = ledger->peak_step = 0;
     ledger->alloc_count = ledger->alloc_bytes = 0;
     ledger->era_alloc_count = ledger->era_alloc_bytes = 0;
@@ -50,7 +52,7 @@ static void sample_begin(struct sample_row *row, const struct event *event)
 void tally_window_begin(struct tally *tally, const struct event *event)
 {
     for (size_t i = tally->process_first_ledger; i < tally->ledger_count; i++)
-        ledger_begin(&tally->ledgers[i], event);
+        ledger_begin(tally, &tally->ledgers[i], event);
     if (tally->adds_up)
         groups_begin(tally, event->process);
     for (size_t i = 0; i < tally->usages.count; i++) {

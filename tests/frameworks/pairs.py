@@ -4,7 +4,7 @@
     pairs.py [--cache FOLDER] [--only TEXT]... LEAKTIDE
 
 Of a clean program: "No leak", and the gate passes. Of its twin: LEAK at the line, at the rate that the program knows of
-itself (within 2 %; where a request has an inner loop, the rate is of its turns and is not compared), and the gate fails.
+itself (within 2 %; a turn of a service is a request, whatever loops it has within), and the gate fails.
 `diff` calls it a new leak, `ranks` knows which of the two leaks. Of a program that uses no more in any step, and whose pool
 reserves ever more: FRAGMENTED; with expandable segments, and with pieces that fit, "No leak". With --layers=yes each layer's
 weights are those that the model has there, and twice as much is optimizer state. Prints a table; the status is 1 where something is not so,
@@ -84,7 +84,7 @@ def faults_of_leak(options, pair, leak, stats, policy):
     function = FUNCTION.get(pair.variant, "Gpt.forward")
     if status != 1 or not said[0].startswith("LEAK") or " at %s (programs/gpt.py:" % function not in said[0]:
         yield "leak: %d %s" % (status, said[0])
-    elif pair.variant != "generate" and abs(rate_in(said[0]) / stats["kept_per_turn"] - 1) > RATE_OFF_MOST:
+    elif abs(rate_in(said[0]) / stats["kept_per_turn"] - 1) > RATE_OFF_MOST:
         yield "rate: %d B of %d: %s" % (rate_in(said[0]), stats["kept_per_turn"], said[0])
     if " sites in all" in said[0]:
         yield "more than one: %s" % said[0]

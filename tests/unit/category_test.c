@@ -216,6 +216,158 @@ static void lives_in_memory_that_a_runtime_pins_are_not(void **state)
     expect_rows(names, 4);
 }
 
+/* A row of a profile: an operator around one block. */
+static void make(const char *name, uint64_t address, uint64_t size_bytes)
+{
+    event_list_operator(&list, EVENT_OPERATOR_BEGIN, name);
+    take("pta", (struct event){.address = address * MIB, .value = size_bytes}, "row");
+    event_list_operator(&list, EVENT_OPERATOR_END, name);
+}
+
+static void free_at(uint64_t address)
+{
+    drop("pta", address * MIB);
+}
+
+static void expect_verdict(const char *sentence)
+{
+    ask();
+    assert_string_equal(report_verdict_at(report, 0), sentence);
+}
+
+/* One iteration without marks, as profiles have it. Most of a way back has no name of its own. */
+static void what_a_backward_pass_frees_are_activations(void **state)
+{
+    (void)state;
+    make("aten::matmul", 1, 20 * MIB);
+    make("npu::npu_swiglu", 100, 20 * MIB);
+    make("aten::mul", 200, 1 * MIB);
+    free_at(200);
+    make("npu::npu_swiglu_backward", 300, 2 * MIB);
+    make("aten::mm", 400, 2 * MIB);
+    free_at(100);
+    free_at(300);
+    make("aten::add", 500, 1 * MIB);
+    free_at(1);
+    expect_verdict("At its peak, 40.0 MiB of the 44.0 MiB of pta device 0: probably activations "
+                   "(90 % sure, by what the backward pass frees).");
+}
+
+/* Its clean twin: the same lives, and nothing went back. */
+static void without_a_backward_pass_nobody_knows(void **state)
+{
+    (void)state;
+    make("aten::matmul", 1, 20 * MIB);
+    make("npu::npu_swiglu", 100, 20 * MIB);
+    make("aten::mm", 400, 2 * MIB);
+    free_at(100);
+    free_at(1);
+    ask();
+    assert_int_equal(report_verdict_count(report), 0);
+}
+
+static void what_a_backward_pass_makes_for_itself_is_none(void **state)
+{
+    (void)state;
+    make("npu::npu_swiglu", 1, 2 * MIB);
+    make("npu::npu_swiglu_backward", 100, 1 * MIB);
+    make("aten::mm", 200, 40 * MIB);
+    make("npu::npu_swiglu_backward", 300, 1 * MIB);
+    free_at(200);
+    free_at(1);
+    ask();
+    expect_rows((const char *const[]){"gradients", "activations", "unknown"}, 3);
+    assert_int_equal(report_row_at(report, 0, 2)[1].number, 40 * MIB);
+}
+
+/* A pipeline: the second goes forward after the first has gone back. */
+static void micro_batches_have_a_backward_pass_each(void **state)
+{
+    (void)state;
+    for (uint64_t i = 0; i < 3; i++) {
+        make("npu::npu_swiglu", 100 + i, 20 * MIB);
+        make("aten::mm", 200 + i, (5 * i + 1) * MIB);
+        make("npu::npu_swiglu_backward", 300 + i, 1 * MIB);
+        free_at(300 + i);
+        free_at(200 + i);
+        free_at(100 + i);
+    }
+    expect_verdict("At its peak, 31.0 MiB of the 32.0 MiB of pta device 0: probably activations "
+                   "(90 % sure, by what the backward pass frees).");
+}
+
+static void what_is_called_forward_ends_a_backward_pass_too(void **state)
+{
+    (void)state;
+    for (uint64_t i = 0; i < 2; i++) {
+        make("linear_forward", 100 + i, 1 * MIB);
+        make("aten::mm", 200 + i, (5 * i + 20) * MIB);
+        make("linear_backward", 300 + i, 1 * MIB);
+        free_at(300 + i);
+        free_at(200 + i);
+    }
+    expect_verdict("At its peak, 27.0 MiB of the 28.0 MiB of pta device 0: probably activations "
+                   "(88 % sure, by what the backward pass frees).");
+}
+
+/* Where modules of the model are known, that one begins is a way forward. */
+static void a_module_that_begins_ends_a_backward_pass(void **state)
+{
+    uint32_t module = event_list_text(&list, "layers.0");
+
+    (void)state;
+    for (uint64_t i = 0; i < 2; i++) {
+        event_list_add(&list, (struct event){.kind = EVENT_NN_MODULE_BEGIN, .text = module});
+        make("aten::mm", 200 + i, (5 * i + 20) * MIB);
+        event_list_add(&list, (struct event){.kind = EVENT_NN_MODULE_END, .text = module});
+        make("linear_backward", 300 + i, 1 * MIB);
+        free_at(300 + i);
+        free_at(200 + i);
+    }
+    expect_verdict("At its peak, 25.0 MiB of the 26.0 MiB of pta device 0: probably activations "
+                   "(90 % sure, by what the backward pass frees).");
+}
+
+static void expect_gradients_and_unknown(uint64_t unknown_bytes)
+{
+    ask();
+    expect_rows((const char *const[]){"gradients", "unknown"}, 2);
+    assert_int_equal(report_row_at(report, 0, 1)[1].number, unknown_bytes);
+}
+
+static void an_optimizer_ends_the_backward_pass(void **state)
+{
+    (void)state;
+    make("aten::matmul", 1, 20 * MIB);
+    make("npu::npu_swiglu_backward", 300, 1 * MIB);
+    make("aten::_fused_adamw_", 400, 1 * MIB);
+    free_at(1);
+    expect_gradients_and_unknown(21 * MIB);
+}
+
+static void what_an_iteration_leaves_to_the_next_did_not_wait(void **state)
+{
+    (void)state;
+    make("aten::matmul", 1, 20 * MIB);
+    make("aten::_fused_adamw_", 400, 1 * MIB);
+    make("npu::npu_swiglu_backward", 300, 1 * MIB);
+    free_at(1);
+    expect_gradients_and_unknown(21 * MIB);
+}
+
+static void what_is_made_after_the_peak_tells_nothing_of_it(void **state)
+{
+    (void)state;
+    make("aten::matmul", 1, 20 * MIB);
+    make("npu::npu_swiglu_backward", 300, 50 * MIB);
+    free_at(300);
+    make("npu::npu_swiglu", 500, 1 * MIB);
+    make("aten::matmul", 2, 15 * MIB);
+    make("npu::npu_swiglu_backward", 600, 1 * MIB);
+    free_at(2);
+    expect_gradients_and_unknown(20 * MIB);
+}
+
 /* The driver hands out what a runtime or a pool cuts up: the lives are those of its segments. */
 static void lives_in_the_pool_of_the_driver_are_not(void **state)
 {
@@ -332,7 +484,15 @@ int main(void)
         CATEGORY_TEST(lives_in_memory_that_a_runtime_pins_are_not),
         CATEGORY_TEST(lives_in_the_pool_of_the_driver_are_not),
         CATEGORY_TEST(segments_are_reserved),
-        CATEGORY_TEST(segments_are_reserved),
+        CATEGORY_TEST(what_a_backward_pass_frees_are_activations),
+        CATEGORY_TEST(without_a_backward_pass_nobody_knows),
+        CATEGORY_TEST(what_a_backward_pass_makes_for_itself_is_none),
+        CATEGORY_TEST(micro_batches_have_a_backward_pass_each),
+        CATEGORY_TEST(an_optimizer_ends_the_backward_pass),
+        CATEGORY_TEST(what_is_called_forward_ends_a_backward_pass_too),
+        CATEGORY_TEST(a_module_that_begins_ends_a_backward_pass),
+        CATEGORY_TEST(what_an_iteration_leaves_to_the_next_did_not_wait),
+        CATEGORY_TEST(what_is_made_after_the_peak_tells_nothing_of_it),
         CATEGORY_TEST(lives_in_the_heap_of_a_program_are_not),
         CATEGORY_TEST(an_owner_says_it_of_any_pool),
         CATEGORY_TEST(parts_that_have_half_of_the_largest_are_named_beside_it),

@@ -169,6 +169,57 @@ static void of_two_ledgers_below_one_may_be_the_programs(void **state)
     assert_false(is_reserved(question, "cudart", "own"));
 }
 
+static void take_of_host(const char *pool, uint64_t address, const char *site)
+{
+    const struct mt_place place = {.device = -1, .kind = MT_KIND_HOST, .module = -1};
+
+    event_list_add(&list,
+                   (struct event){.kind = EVENT_ALLOC,
+                                  .pool = model_pool(list.model, event_list_text(&list, pool)),
+                                  .place = model_place(list.model, place),
+                                  .site = event_list_site(&list, site),
+                                  .address = address,
+                                  .value = mib});
+}
+
+/* A tensor begins where malloc's block does. One that processes share begins where its mapping
+ * does, or after its header. */
+static void host_memory_that_a_framework_has_is_reserved(void **state)
+{
+    const struct question *question;
+
+    (void)state;
+    take_of_host("host", 100 * mib + 16, "malloc");
+    take_of_host("torch_cpu", 100 * mib + 16, "tensor");
+    take_of_host("shared_memory", 200 * mib, "batch");
+    take_of_host("torch_cpu", 200 * mib, "tensor");
+    take_of_host("shared_memory", 300 * mib, "batch of another strategy");
+    take_of_host("torch_cpu", 300 * mib + 64, "tensor");
+    take_of_host("shared_memory", 400 * mib, "queue");
+    take_of_host("host", 500 * mib, "list");
+    take_of_host("torch_cpu", 500 * mib + 64, "tensor");
+    take_of_host("mmap", 600 * mib, "stack");
+    question = event_list_question(&list);
+    assert_true(is_reserved(question, "host", "malloc"));
+    assert_true(is_reserved(question, "shared_memory", "batch"));
+    assert_true(is_reserved(question, "shared_memory", "batch of another strategy"));
+    assert_false(is_reserved(question, "shared_memory", "queue"));
+    assert_false(is_reserved(question, "host", "list"));
+    assert_false(is_reserved(question, "mmap", "stack"));
+}
+
+static void host_memory_that_no_framework_is_seen_in_is_the_programs(void **state)
+{
+    const struct question *question;
+
+    (void)state;
+    take_of_host("host", 100 * mib, "list");
+    take_of_host("torch_cpu", 300 * mib, "tensor");
+    question = event_list_question(&list);
+    assert_false(is_reserved(question, "host", "list"));
+    assert_false(ledger_is_reserved(tally_ledger_at(question->tally, 0)));
+}
+
 static void without_a_pool_above_nothing_is(void **state)
 {
     const struct question *question;
@@ -192,6 +243,8 @@ int main(void)
         LAYERS_TEST(memory_is_reserved_where_it_is_mapped),
         LAYERS_TEST(without_mappings_all_is_reserved),
         LAYERS_TEST(of_two_ledgers_below_one_may_be_the_programs),
+        LAYERS_TEST(host_memory_that_a_framework_has_is_reserved),
+        LAYERS_TEST(host_memory_that_no_framework_is_seen_in_is_the_programs),
         LAYERS_TEST(without_a_pool_above_nothing_is),
     };
 

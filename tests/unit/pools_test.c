@@ -63,12 +63,17 @@ static void pools_lie_in_those_below_them(void **state)
         const char *inner, *outer;
         bool lies_in;
     } rows[] = {
-        {"pta", "acl", true},      {"pta", "hal", true},        {"acl", "hal", true},
-        {"hal", "acl", false},     {"pta", "cuda", false},      {"torch", "cudart", true},
-        {"torch", "cuda", true},   {"cudart", "cuda", true},    {"cuda", "cudart", false},
-        {"torch", "acl", false},   {"torch_cpu", "host", true}, {"torch_cpu", "cuda", false},
-        {"opencl", "cuda", false}, {"hip", "cuda", true},       {"hip", "hal", true},
-        {"hip", "pta", false},     {"hip", "host", false},      {"cuda", "hip", false},
+        {"pta", "acl", true},        {"pta", "hal", true},
+        {"acl", "hal", true},        {"hal", "acl", false},
+        {"pta", "cuda", false},      {"torch", "cudart", true},
+        {"torch", "cuda", true},     {"cudart", "cuda", true},
+        {"cuda", "cudart", false},   {"torch", "acl", false},
+        {"torch_cpu", "host", true}, {"torch_cpu", "cuda", false},
+        {"opencl", "cuda", false},   {"hip", "cuda", true},
+        {"hip", "hal", true},        {"torch_cpu", "shared_memory", true},
+        {"torch_cpu", "acl", false}, {"shared_memory", "host", false},
+        {"hip", "pta", false},       {"hip", "host", false},
+        {"cuda", "hip", false},
     };
 
     (void)state;

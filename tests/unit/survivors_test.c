@@ -577,6 +577,68 @@ static void a_table_that_grows_in_found_steps_is_no_leak(void **state)
     }
 }
 
+/* Requests of a service, whose steps were found: each makes its cache anew for every token, and
+ * leaves the last ones. */
+enum { TOKENS = 12 };
+
+static const struct request_case {
+    const char *name;
+    uint64_t requests, kept; /* of each request, at its end */
+    bool is_uneven;          /* every third request leaves one less */
+    uint64_t turns, rate_bytes;
+} request_cases[] = {
+    {"turns are requests", 24, 1, false, 24, 64 << 10},
+    {"also of many", 300, 1, false, 300, 64 << 10},
+    {"that leave several", 24, 5, false, 24, 5 * 64 << 10},
+    {"ten are enough", 10, 2, false, 10, 0},
+    {"nine are not", 9, 2, false, 9 * TOKENS, 0},
+    {"nor are those that leave more and less", 24, 2, true, 24 * TOKENS, 0},
+    {"a loop that keeps most of what it makes is the one", 24, 7, false, 24 * TOKENS, 0},
+    {"and one that keeps all", 24, TOKENS, false, 24 * TOKENS, 64 << 10},
+};
+
+static void serve(const struct request_case *c, uint64_t request)
+{
+    uint32_t cache = site_of("cat", 20), scratch[] = {site_of("norm", 30), site_of("project", 40)};
+    uint64_t kept = c->kept - (c->is_uneven && request % 3 == 0), last = 0;
+
+    for (uint64_t token = 1; token <= TOKENS; token++) {
+        for (size_t i = 0; i < 2; i++)
+            drop(make(100, scratch[i]));
+        if (last && token - 1 + kept <= TOKENS)
+            drop(last);
+        last = make(64 << 10, cache);
+    }
+}
+
+static void a_turn_of_a_service_is_a_request(void **state)
+{
+    static const struct found_steps found = {.token = {.kind = TOKEN_SITE}};
+    static const struct step_rule rule = {.found = &found, .found_count = 1};
+
+    for (size_t i = 0; i < sizeof(request_cases) / sizeof(request_cases[0]); i++) {
+        const struct request_case *c = &request_cases[i];
+        struct question question;
+
+        teardown(state);
+        assert_int_equal(setup(state), 0);
+        for (uint64_t request = 1; request <= c->requests; request++) {
+            event_list_step(&list, EVENT_STEP_BEGIN, request);
+            serve(c, request);
+            event_list_step(&list, EVENT_STEP_END, request);
+        }
+        question = *event_list_question(&list);
+        question.steps = &rule;
+        ask_of(&question);
+        print_message("%s\n", c->name);
+        assert_int_equal(report_outcome_of(report), REPORT_FOUND);
+        assert_int_equal(number_of_leak("turn_count"), c->turns);
+        if (c->rate_bytes)
+            assert_in_range(number_of_leak("growth_bytes_per_step"), c->rate_bytes * 98 / 100,
+                            c->rate_bytes * 102 / 100);
+    }
+}
+
 /* Buffers of JavaScript, where V8 collects its whole heap so often; each collection frees, or not,
  * what was made before it. */
 static const struct collected_case {
@@ -1289,6 +1351,7 @@ int main(void)
         STORY(what_an_errand_keeps_is_a_remark),
         STORY(few_steps_that_were_found_decide_nothing),
         STORY(a_table_that_grows_in_found_steps_is_no_leak),
+        STORY(a_turn_of_a_service_is_a_request),
         STORY(what_may_be_data_is_said),
         STORY(survivors_begin_at_the_library_that_asked),
         STORY(what_is_built_before_a_long_rest_may_be_data),

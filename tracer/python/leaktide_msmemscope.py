@@ -223,11 +223,11 @@ class TakeSnapshot(_Span):
         self._name = _check_name(name, "name")
 
     def __enter__(self) -> "TakeSnapshot":
-        take_snapshot(self._device_mask, self._name + " begin"[:_NAME_MOST])
+        take_snapshot(self._device_mask, (self._name + " Start")[:_NAME_MOST])
         return self
 
     def __exit__(self, *exception: object) -> None:
-        take_snapshot(self._device_mask, self._name + " end"[:_NAME_MOST])
+        take_snapshot(self._device_mask, (self._name + " End")[:_NAME_MOST])
 
 
 class RecordFunction(_Span):

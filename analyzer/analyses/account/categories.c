@@ -15,7 +15,7 @@
 struct share {
     uint64_t bytes, count;
     uint64_t certain_bytes; /* bytes times percent of confidence */
-    bool is_by_callers;     /* and not by how long its blocks live */
+    uint64_t ground_bytes[GROUND_COUNT];
 };
 
 /* The mean over the bytes, rounded; at least 100 bytes. */
@@ -42,7 +42,7 @@ static void add_groups(const struct question *question, struct ledger_shares *sh
         share->bytes += held.bytes;
         share->count += held.count;
         share->certain_bytes += held.bytes / 100 * guess.confidence_percent;
-        share->is_by_callers |= guess.is_by_callers;
+        share->ground_bytes[guess.ground] += held.bytes;
     }
 }
 
@@ -80,6 +80,22 @@ static void add_ledger(const struct question *question, struct report *report,
     }
 }
 
+/* What most of it rests on. */
+static const char *ground_of(const struct share *share)
+{
+    static const char *const names[GROUND_COUNT] = {
+        [GROUND_LIVES] = "how long blocks live",
+        [GROUND_CALLERS] = "names of functions",
+        [GROUND_BACKWARD] = "what the backward pass frees",
+    };
+    size_t best = 0;
+
+    for (size_t i = 1; i < GROUND_COUNT; i++)
+        if (share->ground_bytes[i] > share->ground_bytes[best])
+            best = i;
+    return translated(names[best]);
+}
+
 /* "weights" where somebody says so. How long a block lives is seen; what it is for is guessed. */
 static const char *label_part(struct report *report, enum category category,
                               const struct share *share)
@@ -89,9 +105,7 @@ static const char *label_part(struct report *report, enum category category,
 
     if (percent >= 100)
         return label;
-    return report_text(
-        report, "%s (%" PRIu64 " %% sure, by %s)", label, percent,
-        translated(share->is_by_callers ? "names of functions" : "how long blocks live"));
+    return report_text(report, "%s (%" PRIu64 " %% sure, by %s)", label, percent, ground_of(share));
 }
 
 /* CATEGORY_UNKNOWN also where nothing is left. */

@@ -200,8 +200,9 @@ static struct category_guess guess_by_callers(const struct question *question, s
                 category = CATEGORY_OPTIMIZER;
         }
     }
-    return category == CATEGORY_UNKNOWN ? (struct category_guess){CATEGORY_UNKNOWN, 0, false}
-                                        : (struct category_guess){category, PERHAPS, true};
+    return category == CATEGORY_UNKNOWN
+               ? (struct category_guess){CATEGORY_UNKNOWN, 0, GROUND_LIVES}
+               : (struct category_guess){category, PERHAPS, GROUND_CALLERS};
 }
 
 /*
@@ -250,11 +251,11 @@ static struct category_guess guess_left(const struct question *question,
     uint32_t steps = tally_process_at(question->tally, detail->process).ended_step_count;
 
     if (may_be_gradients && past->freed_age_at_end == 1 && past->left_steps + 1 >= steps)
-        return (struct category_guess){CATEGORY_GRADIENTS,
-                                       is_backward(question, detail) ? SURE : PERHAPS, false};
+        return (struct category_guess){
+            CATEGORY_GRADIENTS, is_backward(question, detail) ? SURE : PERHAPS, GROUND_LIVES};
     if (past->freed_age_at_end)
-        return (struct category_guess){CATEGORY_ROLLING, LIKELY, false};
-    return (struct category_guess){CATEGORY_KEPT, LIKELY, false};
+        return (struct category_guess){CATEGORY_ROLLING, LIKELY, GROUND_LIVES};
+    return (struct category_guess){CATEGORY_KEPT, LIKELY, GROUND_LIVES};
 }
 
 /* Alive when steps end, and none of them left it: made before the first one, never freed. */
@@ -268,12 +269,12 @@ static struct category_guess guess_segments(const struct group_detail *detail,
                                             const struct group_past *past)
 {
     if (is_held_throughout(detail, past))
-        return (struct category_guess){CATEGORY_THROUGHOUT, SURE, false};
+        return (struct category_guess){CATEGORY_THROUGHOUT, SURE, GROUND_LIVES};
     if (past->left_steps)
         return (struct category_guess){past->freed_age_at_end ? CATEGORY_ROLLING : CATEGORY_KEPT,
-                                       LIKELY, false};
+                                       LIKELY, GROUND_LIVES};
     return (struct category_guess){CATEGORY_TEMPORARY, detail->first_step ? LIKELY : PERHAPS,
-                                   false};
+                                   GROUND_LIVES};
 }
 
 /*
@@ -288,30 +289,45 @@ static struct category_guess guess_tensors(const struct question *question,
 
     if (is_held_throughout(detail, past))
         return process.known_roles & TENSOR_IS_WEIGHT
-                   ? (struct category_guess){CATEGORY_THROUGHOUT, SURE, false}
-                   : (struct category_guess){CATEGORY_WEIGHTS, LIKELY, false};
+                   ? (struct category_guess){CATEGORY_THROUGHOUT, SURE, GROUND_LIVES}
+                   : (struct category_guess){CATEGORY_WEIGHTS, LIKELY, GROUND_LIVES};
     if (past->left_steps == 1 && detail->first_step == 1 && !past->freed_age_at_end &&
         seen.optimizer && !(process.known_roles & TENSOR_IS_OPTIMIZER))
-        return (struct category_guess){CATEGORY_OPTIMIZER, LIKELY, false};
+        return (struct category_guess){CATEGORY_OPTIMIZER, LIKELY, GROUND_LIVES};
     if (past->left_steps)
         return guess_left(question, detail, past,
                           seen.backward && !(process.known_roles & TENSOR_IS_GRADIENT));
     if (past->crossing_steps && past->crossing_steps + 1 >= process.ended_step_count)
-        return (struct category_guess){CATEGORY_ACTIVATIONS, SURE, false};
+        return (struct category_guess){CATEGORY_ACTIVATIONS, SURE, GROUND_LIVES};
     return (struct category_guess){CATEGORY_TEMPORARY, detail->first_step ? LIKELY : PERHAPS,
-                                   false};
+                                   GROUND_LIVES};
+}
+
+/* Most of what it held at the peak was made before a backward pass, which freed it. */
+static struct category_guess guess_by_passes(const struct question *question, size_t group)
+{
+    uint64_t held_bytes = group_at_peak(question->tally, group).bytes;
+    uint64_t waiting_bytes = group_waiting_bytes(question->tally, group);
+
+    return waiting_bytes > held_bytes / 2
+               ? (struct category_guess){CATEGORY_ACTIVATIONS,
+                                         (unsigned)(SURE * waiting_bytes / held_bytes),
+                                         GROUND_BACKWARD}
+               : (struct category_guess){CATEGORY_UNKNOWN, 0, GROUND_LIVES};
 }
 
 static struct category_guess guess_without_lives(const struct question *question, size_t group,
                                                  const struct group_detail *detail,
                                                  bool has_tensors)
 {
-    struct category_guess guess = has_tensors
-                                      ? guess_by_callers(question, group, detail)
-                                      : (struct category_guess){.category = CATEGORY_UNKNOWN};
+    struct category_guess guess = {.category = CATEGORY_UNKNOWN};
 
+    if (has_tensors && !detail->is_older)
+        guess = guess_by_passes(question, group);
+    if (has_tensors && guess.category == CATEGORY_UNKNOWN)
+        guess = guess_by_callers(question, group, detail);
     return guess.category == CATEGORY_UNKNOWN && detail->is_older
-               ? (struct category_guess){CATEGORY_OLDER, SAID, false}
+               ? (struct category_guess){CATEGORY_OLDER, SAID, GROUND_LIVES}
                : guess;
 }
 
@@ -325,15 +341,15 @@ struct category_guess category_of(const struct question *question, size_t group)
     struct makers_said told;
 
     if (group_is_reserved(question, group))
-        return (struct category_guess){CATEGORY_RESERVED, SAID, false};
+        return (struct category_guess){CATEGORY_RESERVED, SAID, GROUND_LIVES};
     if (said != CATEGORY_UNKNOWN)
-        return (struct category_guess){said, SAID, false};
+        return (struct category_guess){said, SAID, GROUND_LIVES};
     if (detail->is_older && !detail->site && !detail->operator_text)
-        return (struct category_guess){CATEGORY_OLDER, SAID, false}; /* no more is known */
+        return (struct category_guess){CATEGORY_OLDER, SAID, GROUND_LIVES}; /* no more is known */
     told = has_tensors ? makers_say(question, group, detail->site)
                        : (struct makers_said){.category = CATEGORY_UNKNOWN};
     if (told.category != CATEGORY_UNKNOWN)
-        return (struct category_guess){told.category, SURE, true};
+        return (struct category_guess){told.category, SURE, GROUND_CALLERS};
     if (steps < STEPS_LEAST)
         return guess_without_lives(question, group, detail, has_tensors);
     if (!has_tensors)

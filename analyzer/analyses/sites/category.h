@@ -28,10 +28,18 @@ enum category {
     CATEGORY_COUNT
 };
 
+/* What a guess rests on. */
+enum category_ground {
+    GROUND_LIVES,    /* how long blocks live over the steps */
+    GROUND_CALLERS,  /* names of functions */
+    GROUND_BACKWARD, /* a backward pass frees what was made before it */
+    GROUND_COUNT
+};
+
 struct category_guess {
     enum category category;
     unsigned confidence_percent; /* 100: it was said */
-    bool is_by_callers;          /* names of functions say it, not how long blocks live */
+    enum category_ground ground;
 };
 
 const char *category_name(enum category category);

@@ -27,10 +27,13 @@ static bool is_cut_up(const struct tally *tally, const struct group *group,
     return bytes && bytes >= group->alloc_bytes - group->alloc_bytes / MOST_SHARE;
 }
 
-/* A pool lies in it, and nobody saw where: as in recordings without mappings. */
+/* A pool lies in it, and nobody saw where: as in recordings without mappings. The process's own
+ * memory has addresses. */
 static bool is_opaque(const struct tally *tally, const struct ledger *outer)
 {
-    for (size_t i = 0; !outer->cut_up_bytes && i < tally_ledger_count(tally); i++) {
+    if (outer->device < 0 || outer->cut_up_bytes)
+        return false;
+    for (size_t i = 0; i < tally_ledger_count(tally); i++) {
         const struct ledger *inner = tally_ledger_at(tally, i);
 
         if (ledger_is_memory(inner) && inner->peak_bytes && !inner->is_placed &&

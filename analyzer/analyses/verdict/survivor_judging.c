@@ -530,6 +530,7 @@ static bool judge(struct judging *judging, struct arena *arena)
     see_rise(judging);
     see_asked(process, &judging->rows->current.asked);
     survivor_turns_find(process, judging->active);
+    survivor_turns_by_steps(judging->rows->question, process);
     see_rest(judging);
     process->given_again = given_again_settle(judging->rows->question->symbols, process->origins,
                                               survivors_leak_count(process));

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "compare.h"
+#include "growth.h"
 #include "thresholds.h"
 
 static int active_compare(const void *left, const void *right)
@@ -103,4 +104,57 @@ void survivor_turns_find(struct survivor_process *process, struct active_stack *
         count = keep_loop(active, count, leak->first, process->end);
     turns_of(active, count, leak ? leak->overdue.births : 0, process);
     process->turn_births = births_per_turn(active, count, process->turns);
+}
+
+/* How many blocks stay of each step; 0: not as many of each. The first cohort and the last may be
+ * of fewer steps than the others. */
+static uint32_t left_of_each(const struct cohorts *cohorts)
+{
+    uint32_t each = 0;
+
+    for (size_t i = 1; i + 1 < cohorts->count; i++) {
+        if (!cohorts->rows[i].count || (each && cohorts->rows[i].count != each))
+            return 0;
+        each = cohorts->rows[i].count;
+    }
+    return each ? each / cohorts->stride : 0;
+}
+
+/* What the stack left in most steps, of which as many blocks stay each time; NULL: not so. */
+static const struct group_past *left_by_steps(const struct tally *tally,
+                                              const struct survivor_stack *stack)
+{
+    const struct group_past *most = NULL;
+
+    for (size_t i = 1; stack->who.site && i < tally_group_count(tally); i++) {
+        const struct group_past *past = tally_past_at(tally, i);
+
+        if (tally_detail_at(tally, i)->site == stack->who.site &&
+            tally_group_at(tally, i)->ledger == stack->ledger && left_of_each(&past->cohorts) &&
+            (!most || past->left_steps > most->left_steps))
+            most = past;
+    }
+    return most;
+}
+
+void survivor_turns_by_steps(const struct question *question, struct survivor_process *process)
+{
+    const struct survivor_stack *leak = process->origin_count ? process->origins->stacks : NULL;
+    const struct overdue *overdue = leak ? &leak->overdue : NULL;
+    struct tally_process steps = tally_process_at(question->tally, process->process);
+    const struct group_past *left;
+    uint64_t leaving; /* of the steps, those of which blocks are overdue */
+
+    if (!leak || growth_marked_steps_of(question, process->process) ||
+        steps.ended_step_count < TURNS_MIN || steps.step_count >= process->turns ||
+        overdue->count > overdue->births / MOST_SHARE)
+        return;
+    left = left_by_steps(question->tally, leak);
+    if (!left || left->left_steps + 1 < steps.ended_step_count)
+        return;
+    leaving = overdue->count / left_of_each(&left->cohorts);
+    if (leaving > left->left_steps || leaving <= 1)
+        return;
+    process->turns = steps.step_count;
+    process->turn_births = (double)(overdue->last - overdue->first) / (double)(leaving - 1);
 }

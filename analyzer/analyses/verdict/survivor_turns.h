@@ -22,4 +22,11 @@ uint32_t survivor_turns_begin(struct active_stack *active, size_t count);
  * Needs the begin, end and origins of the process; active: its active_count, is overwritten. */
 void survivor_turns_find(struct survivor_process *process, struct active_stack *active);
 
+/*
+ * Where survivors come in groups, one in each step that was found by its period, as of requests
+ * that have loops within (caches of the last token stay), a turn is such a step: what turns more
+ * often frees most of what it makes, and leaves nothing most times. After survivor_turns_find().
+ */
+void survivor_turns_by_steps(const struct question *question, struct survivor_process *process);
+
 #endif

@@ -63,12 +63,13 @@ enum mt_result dump_emit(struct dump_state *state, struct memscope_row *row, boo
 typedef enum mt_result dump_take(struct dump_state *state, const struct memscope_row *row,
                                  struct mt_error *error);
 
-dump_take dump_take_block;  /* MALLOC, FREE */
-dump_take dump_take_access; /* ACCESS */
-dump_take dump_take_launch; /* OP_LAUNCH, KERNEL_LAUNCH */
-dump_take dump_take_mstx;   /* MSTX */
-dump_take dump_take_oom;    /* OOM_DETAIL */
-dump_take dump_take_system; /* SYSTEM */
+dump_take dump_take_block;    /* MALLOC, FREE */
+dump_take dump_take_access;   /* ACCESS */
+dump_take dump_take_launch;   /* OP_LAUNCH, KERNEL_LAUNCH */
+dump_take dump_take_mstx;     /* MSTX */
+dump_take dump_take_oom;      /* OOM_DETAIL */
+dump_take dump_take_snapshot; /* SNAPSHOT */
+dump_take dump_take_system;   /* SYSTEM */
 
 /* What was left is freed on paper, after the last row. */
 enum mt_result dump_emit_shadows(struct dump_state *state, struct mt_error *error);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Rows of a request that failed: itself, the newest and the largest blocks.
+ * Rows of a request that failed: what its pool held, itself, the newest and the largest blocks.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -57,4 +57,18 @@ enum mt_result dump_take_oom(struct dump_state *state, const struct memscope_row
     if (result == MT_OK)
         result = emit_top(state, row, DUMP_BY_TIME, error);
     return result == MT_OK ? emit_top(state, row, DUMP_BY_SIZE, error) : result;
+}
+
+/* With or without the analysis. Where no blocks are collected, nobody looks for requests that fail.
+ */
+enum mt_result dump_take_snapshot(struct dump_state *state, const struct memscope_row *row,
+                                  struct mt_error *error)
+{
+    bool is_of_failure = strcmp(row->name, "OOM_Snapshot") == 0;
+    struct memscope_row made = *row;
+
+    if (!dump_is_step_chosen(state) || (is_of_failure && !dump_collects(state, DUMP_BIT_ALLOC) &&
+                                        !dump_collects(state, DUMP_BIT_FREE)))
+        return MT_OK;
+    return dump_emit(state, &made, true, error);
 }

@@ -21,6 +21,7 @@ static const struct {
     {"ACCESS", dump_take_access},        {"OP_LAUNCH", dump_take_launch},
     {"KERNEL_LAUNCH", dump_take_launch}, {"MSTX", dump_take_mstx},
     {"OOM_DETAIL", dump_take_oom},       {"SYSTEM", dump_take_system},
+    {"SNAPSHOT", dump_take_snapshot},
 };
 
 static enum mt_result take_row(struct dump_state *state, const struct memscope_row *row,
