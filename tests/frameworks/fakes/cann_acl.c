@@ -346,6 +346,12 @@ int aclrtFreeHost(void *address)
     return rtFreeHost(address);
 }
 
+int aclrtHostRegister(void *source, uint64_t size, int type, void **device_address)
+{
+    *device_address = source;
+    return 0;
+}
+
 int aclrtMallocPhysical(void **handle, size_t size, const uint32_t *property, uint64_t flags)
 {
     enum { LOCATION = 3 };
