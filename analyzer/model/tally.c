@@ -392,6 +392,7 @@ static void on_failed_alloc(struct tally *tally, const struct event *event)
                                 .size_bytes = event->value,
                                 .status = event->address,
                                 .live_bytes = ledger->live_bytes,
+                                .birth_count = tally->processes[event->process].birth_count,
                                 .site = event->site,
                                 .step = tally->era,
                                 .ledger = index};
@@ -659,6 +660,7 @@ HOT void feed_events(struct tally *tally, const struct event *events, size_t cou
     }
     tally_settle(tally);
     tally->kind_counts[EVENT_ALLOC] += alloc_count;
+    tally->processes[tally->process].birth_count += alloc_count;
     tally->kind_counts[EVENT_FREE] += free_count;
 }
 

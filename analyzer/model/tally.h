@@ -217,7 +217,8 @@ struct sample_row {
 struct failure {
     uint64_t time_ns, size_bytes, status;
     uint64_t number;     /* of all that failed, from 1 */
-    uint64_t live_bytes; /* of its ledger, then */
+    uint64_t live_bytes;  /* of its ledger, then */
+    uint64_t birth_count; /* of its process, then */
     uint32_t site, step;
     uint16_t ledger;
     bool is_only_newest; /* and makes room for the next one */
@@ -240,6 +241,7 @@ struct tally_process {
     uint32_t passed_step_count; /* more, that were not recorded whole */
     uint32_t epoch;             /* for cohort_at_step_end() of its groups */
     uint64_t live_count;        /* blocks alive at the end */
+    uint64_t birth_count;       /* blocks that were made; a few hundred less while it is read */
     uint8_t phases_seen;        /* bits of enum step_phase */
     uint8_t known_roles;        /* TENSOR_IS_...: some of its blocks have an owner that says so */
 };
