@@ -29,8 +29,8 @@ enum { PROGRESS_MS = 200 };
 
 /* How the program ended. */
 struct launch_end {
-    int status;          /* as the caller's exit status: its own, or 128 + the signal that ended it */
-    int wait_status;     /* as waitpid told it */
+    int status;      /* as the caller's exit status: its own, or 128 + the signal that ended it */
+    int wait_status; /* as waitpid told it */
     uint32_t process_id; /* 0: it was not waited for */
     int start_errno;     /* not 0: it could not be started */
 };

@@ -216,7 +216,7 @@ struct sample_row {
 /* Of very many: the first ones, the first of each site, and the newest, which is the last row. */
 struct failure {
     uint64_t time_ns, size_bytes, status;
-    uint64_t number;     /* of all that failed, from 1 */
+    uint64_t number;      /* of all that failed, from 1 */
     uint64_t live_bytes;  /* of its ledger, then */
     uint64_t birth_count; /* of its process, then */
     uint32_t site, step;

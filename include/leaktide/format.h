@@ -128,7 +128,8 @@ struct mt_file_header {
     uint64_t rank_number; /* of a distributed job, counted from 1; 0: not known */
     uint64_t world_size;  /* ranks of the job; 0: not known */
     uint64_t told_steps;  /* the newest step that somebody said has ended */
-    /* Since 1.4; zeros before. Of the process, when the host refused it memory last; 0: no limit. */
+    /* Since 1.4; zeros before. Of the process, when the host refused it memory last; 0: no limit.
+     */
     uint64_t address_limit_bytes; /* RLIMIT_AS */
     uint64_t data_limit_bytes;    /* RLIMIT_DATA */
     uint64_t machine_bytes;       /* memory and swap of the machine */
@@ -136,7 +137,7 @@ struct mt_file_header {
     uint64_t end_status;
 };
 
-#define MT_END_IS_KNOWN UINT64_C(0x10000)
+#define MT_END_IS_KNOWN   UINT64_C(0x10000)
 
 /* The range of a step that ends when somebody says so: nobody knows before whether it is one. */
 #define MT_RANGE_TOLD     UINT64_MAX

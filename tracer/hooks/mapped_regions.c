@@ -121,8 +121,8 @@ static uint64_t place_of(const struct region *region)
 
 static void region_record(const struct region *region)
 {
-    record_alloc(*pools[region->kind], place_of(region), region->begin,
-                 region->end - region->begin, region->site);
+    record_alloc(*pools[region->kind], place_of(region), region->begin, region->end - region->begin,
+                 region->site);
 }
 
 void regions_refused(const struct region *region)

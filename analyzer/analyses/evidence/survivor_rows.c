@@ -368,8 +368,7 @@ bool survivor_rows_refused(struct survivor_rows *rows, const struct event *event
     struct survivor_current *current = &rows->current;
     const struct model *model = rows->question->model;
     bool is_virtual = model_place_at(model, event->place).flags & MT_PLACE_VIRTUAL;
-    int weight =
-        refusal_weight(model, event->process, event->pool, is_virtual, event->value);
+    int weight = refusal_weight(model, event->process, event->pool, is_virtual, event->value);
 
     if (!current->has_begun || !refusal_episode_add(&current->refused, event->time_ns, weight))
         return true;

@@ -2,8 +2,6 @@
 /*
  * What to do about a request that failed: by why it did not fit.
  */
-#include <inttypes.h>
-
 #include "failed_request.h"
 #include "labels.h"
 #include "sentence.h"
@@ -45,16 +43,16 @@ static void look_for_growth_until_full(const struct rule *rule, const struct evi
 {
     const struct failed_request *failed = evidence->failed;
 
-    if (failed && failed->since_step && failed->grown_bytes &&
+    if (failed && failed->since && failed->grown_bytes &&
         (failed->unused_bytes < failed->size_bytes || !failed->knows_pieces ||
          failed->unused_bytes < failed->grown_bytes) &&
         failed->grown_bytes + failed->unused_bytes + failed->room_bytes >= failed->size_bytes)
         advice_add(advices, rule,
                    report_text(evidence->report,
-                               "%s grew by %s since step %" PRIu32
-                               "; without that the request would have had room",
+                               "%s grew by %s since %s; without that the request would have had "
+                               "room",
                                who(evidence, failed->grown), size(evidence, failed->grown_bytes),
-                               failed->since_step),
+                               failed->since),
                    failed->grown_bytes, false);
 }
 

@@ -47,8 +47,7 @@ const char *process_end_words(struct arena *arena, const struct model_process *p
     const char *name = signal_name(process->end_signal);
 
     if (name)
-        return sentence(arena, "was ended by signal %u (%s)", (unsigned)process->end_signal,
-                        name);
+        return sentence(arena, "was ended by signal %u (%s)", (unsigned)process->end_signal, name);
     if (process->end_signal)
         return sentence(arena, "was ended by signal %u", (unsigned)process->end_signal);
     return sentence(arena, "exited with %u", (unsigned)process->exit_status);

@@ -6,16 +6,22 @@
 
 enum { WEIGHT_TOO_MUCH = 1, WEIGHT_MAPPING = 2, WEIGHT_HEAP = 4 };
 
-static uint64_t lesser(uint64_t a, uint64_t b)
+uint64_t refusal_limit_bytes(const struct model_process *process, enum memory_limit *limit)
 {
-    return !a || (b && b < a) ? b : a;
-}
+    const uint64_t limits[] = {
+        [LIMIT_MACHINE] = process->limits.machine_bytes,
+        [LIMIT_ADDRESS] = process->limits.address_bytes,
+        [LIMIT_DATA] = process->limits.data_bytes,
+    };
+    uint64_t least_bytes = 0;
 
-uint64_t refusal_limit_bytes(const struct model_process *process)
-{
-    const struct memory_limits *limits = &process->limits;
-
-    return lesser(limits->machine_bytes, lesser(limits->address_bytes, limits->data_bytes));
+    *limit = LIMIT_MACHINE;
+    for (size_t i = 0; i < sizeof(limits) / sizeof(limits[0]); i++)
+        if (limits[i] && (!least_bytes || limits[i] < least_bytes)) {
+            least_bytes = limits[i];
+            *limit = (enum memory_limit)i;
+        }
+    return least_bytes;
 }
 
 static bool is_of_host(const struct model *model, uint16_t pool)
@@ -26,8 +32,9 @@ static bool is_of_host(const struct model *model, uint16_t pool)
 static bool is_too_much(const struct model *model, uint16_t process, uint16_t pool,
                         uint64_t size_bytes)
 {
+    enum memory_limit limit;
     uint64_t limit_bytes =
-        refusal_limit_bytes(model_process_at((struct model *)model, process));
+        refusal_limit_bytes(model_process_at((struct model *)model, process), &limit);
 
     return is_of_host(model, pool) && limit_bytes && size_bytes > limit_bytes;
 }

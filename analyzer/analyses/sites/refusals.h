@@ -41,7 +41,11 @@ size_t refusal_of(const struct tally *tally, uint16_t process);
 enum refusal_fate refusal_fate(const struct tally *tally, const struct failure *failure);
 /* Whether the process died of a request of the host that it could have had. */
 bool refusal_ended(const struct tally *tally, uint16_t process);
-/* The most that the process could have of the host; 0: not known. */
-uint64_t refusal_limit_bytes(const struct model_process *process);
+
+/* What is least of the limits of a process. */
+enum memory_limit { LIMIT_MACHINE, LIMIT_ADDRESS, LIMIT_DATA };
+
+/* The most that the process could have of the host, and why; 0: not known. */
+uint64_t refusal_limit_bytes(const struct model_process *process, enum memory_limit *limit);
 
 #endif
