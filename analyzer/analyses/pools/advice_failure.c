@@ -28,8 +28,11 @@ static void look_for_absurd_request(const struct rule *rule, const struct eviden
         failed->size_bytes / absurd_times >= failed->most_held_bytes)
         advice_add(advices, rule,
                    report_text(evidence->report,
-                               "%s were asked for at once, %s times the most that a pool of this "
-                               "device ever held",
+                               failed->limit_bytes
+                                   ? translated("%s were asked for at once, %s times the most "
+                                                "that a pool of this process ever held")
+                                   : translated("%s were asked for at once, %s times the most "
+                                                "that a pool of this device ever held"),
                                failed_request_size(failed, report_arena(evidence->report)),
                                label_count(report_arena(evidence->report),
                                            failed->size_bytes / failed->most_held_bytes)),

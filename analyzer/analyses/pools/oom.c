@@ -302,9 +302,9 @@ static const char *compared_words(const struct failure_state *state, struct repo
 {
     if (step)
         return report_text(report, "the end of step %" PRIu32, step);
-    if (!state->half_ns)
+    if (!state->half_ns || state->fate != REFUSAL_FATAL)
         return NULL;
-    return report_text(report, "%s, when half of its blocks were made",
+    return report_text(report, "half of the blocks were made (%s)",
                        label_moment(state->question, report_arena(report), state->half_ns));
 }
 
@@ -424,7 +424,7 @@ static void show_holders(struct failure_state *state, struct report *report,
                     translated(is_of_host(state)
                                    ? "Who held memory of the process when the request failed"
                                    : "Who held memory of the device when the request failed"),
-                    rows, count, step || state->half_ns);
+                    rows, count, compared_words(state, report, step) != NULL);
         show_grown(state, report, rows, count, failed);
     }
     free(rows);

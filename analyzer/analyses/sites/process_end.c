@@ -27,19 +27,38 @@ static const char *signal_name(int number)
     return NULL;
 }
 
-static bool has_status(const struct model_process *process)
+bool process_exit_is_known(const struct model_process *process)
 {
-    return process->has_exited || process->ended_at_once || process->is_end_known;
+    return !process->end_signal &&
+           (process->has_exited || process->ended_at_once || process->is_end_known);
 }
 
 bool process_ended_well(const struct model_process *process)
 {
-    return has_status(process) && !process->end_signal && !process->exit_status;
+    return process_exit_is_known(process) && !process->exit_status;
 }
 
 bool process_ended_badly(const struct model_process *process)
 {
-    return has_status(process) && !process_ended_well(process);
+    return process->end_signal || (process_exit_is_known(process) && process->exit_status);
+}
+
+const struct model_process *process_of_program(const struct question *question, uint16_t *process)
+{
+    struct model *model = tally_model(question->tally);
+    const struct model_process *found = NULL;
+
+    for (size_t i = 0; i < model_process_count(model); i++) {
+        const struct model_process *row = model_process_at(model, (uint16_t)i);
+
+        if (row->process_id != model_process_at(model, 0)->process_id ||
+            row->input != model_process_at(model, 0)->input ||
+            (found && found->start_ns > row->start_ns))
+            continue;
+        found = row;
+        *process = (uint16_t)i;
+    }
+    return found;
 }
 
 const char *process_end_words(struct arena *arena, const struct model_process *process)
