@@ -355,6 +355,8 @@ void memscope_take_failed_alloc(struct memscope_source *source, const struct eve
     const char *pool = model_text_at(model, model_pool_name_at(model, event->pool));
     struct memscope_row row;
 
+    if (model_pool_at(model, event->pool)->family == FAMILY_HOST) /* its rows are of devices */
+        return;
     memscope_row_begin(source, &row, "OOM_DETAIL", "OOM_TRIGGER", event->time_ns, event->thread);
     row.name = "OOM_Trigger";
     row.device = place.device >= 0 ? place.device : source->main_device;

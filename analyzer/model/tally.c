@@ -633,10 +633,17 @@ HOT void look_ahead(const struct tally *tally, const struct event *events, size_
         alloc_comes(tally, &events[LOOK_AHEAD]);
 }
 
+/* Of the piece, of which some have been told: now and then, as hardly any event asks for it. */
+HOT void count_births(struct tally *tally, size_t alloc_count, size_t *told_count)
+{
+    tally->processes[tally->process].birth_count += alloc_count - *told_count;
+    *told_count = alloc_count;
+}
+
 HOT void feed_events(struct tally *tally, const struct event *events, size_t count, bool is_wide)
 {
     uint64_t hashes[PIECE + FETCH_AHEAD];
-    size_t alloc_count = 0, free_count = 0;
+    size_t alloc_count = 0, told_count = 0, free_count = 0;
 
     hash_all(tally, events, count, hashes);
     for (size_t i = 0; i < count; i++) {
@@ -651,6 +658,7 @@ HOT void feed_events(struct tally *tally, const struct event *events, size_t cou
             on_free(tally, &events[i], hashes[i]);
             free_count++;
         } else {
+            count_births(tally, alloc_count, &told_count);
             on_other(tally, &events[i]);
             if (events[i].flags & EVENT_IS_PUT_IN)
                 tally->counts.events--;
@@ -660,7 +668,7 @@ HOT void feed_events(struct tally *tally, const struct event *events, size_t cou
     }
     tally_settle(tally);
     tally->kind_counts[EVENT_ALLOC] += alloc_count;
-    tally->processes[tally->process].birth_count += alloc_count;
+    count_births(tally, alloc_count, &told_count);
     tally->kind_counts[EVENT_FREE] += free_count;
 }
 

@@ -241,7 +241,7 @@ struct tally_process {
     uint32_t passed_step_count; /* more, that were not recorded whole */
     uint32_t epoch;             /* for cohort_at_step_end() of its groups */
     uint64_t live_count;        /* blocks alive at the end */
-    uint64_t birth_count;       /* blocks that were made; a few hundred less while it is read */
+    uint64_t birth_count;       /* blocks that were made */
     uint8_t phases_seen;        /* bits of enum step_phase */
     uint8_t known_roles;        /* TENSOR_IS_...: some of its blocks have an owner that says so */
 };

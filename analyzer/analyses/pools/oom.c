@@ -302,7 +302,7 @@ static const char *compared_words(const struct failure_state *state, struct repo
 {
     if (step)
         return report_text(report, "the end of step %" PRIu32, step);
-    if (!state->half_ns || state->fate != REFUSAL_FATAL)
+    if (!state->half_ns || state->is_answered || state->fate != REFUSAL_FATAL)
         return NULL;
     return report_text(report, "half of the blocks were made (%s)",
                        label_moment(state->question, report_arena(report), state->half_ns));
