@@ -251,14 +251,14 @@ static void a_small_pool_does_not_hide_who_asks_below_it(void **state)
 
 /* --- of the host ---------------------------------------------------------------------------- */
 
-/* The process of the list: how it ended, and when. */
+/* The process of the list: how it ended, and when, which is the time of its last event. */
 static struct model_process *process_ends(uint64_t end_ns, uint8_t exit_status)
 {
     struct model_process *process = model_process_at(list.model, list.process);
 
     process->is_end_known = true;
     process->exit_status = exit_status;
-    process->end_ns = end_ns;
+    event_list_add(&list, (struct event){.kind = EVENT_MARK, .time_ns = end_ns});
     return process;
 }
 
@@ -304,7 +304,7 @@ static void a_process_that_dies_of_a_refusal_is_out_of_memory(void **state)
     expect(
         "OUT OF MEMORY: host refused 1.00 MiB to keep, 2.000 s after the start, when it had handed "
         "out 102 MiB. The address space of the process was limited to 128 MiB");
-    expect("GREW: since half of the blocks were made (1.010 s after the start) keep by 49.0 MiB.");
+    expect("GREW: since half of the blocks were made (1.010 s after the start) keep by 50.0 MiB.");
     assert_int_equal(rows_of("held_at_failure"), 3);
 }
 

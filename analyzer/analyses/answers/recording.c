@@ -119,7 +119,7 @@ static void add_end(const struct question *question, struct report *report)
     if (!process)
         return;
     if (process->end_signal)
-        report_fact(report, "end_signal", "Ended by signal", value_count(process->end_signal));
+        report_fact(report, "end_signal", "Signal", value_count(process->end_signal));
     else if (process->exit_status)
         report_fact(report, "exit_status", "Exited with", value_count(process->exit_status));
 }
