@@ -9,7 +9,6 @@
 
 #include "growth_weight.h"
 #include "ledger_layers.h"
-#include "refusals.h"
 #include "survivor_answers.h"
 #include "thresholds.h"
 
@@ -310,10 +309,7 @@ static uint32_t failed_step_of(const struct tally *tally, const struct origin *o
 {
     for (size_t i = 0; origin->who.site && i < tally_failure_count(tally); i++) {
         const struct failure *failure = tally_failure_at(tally, i);
-        const struct ledger *ledger = tally_ledger_at(tally, failure->ledger);
 
-        if (ledger->device < 0 && !refusal_ended(tally, ledger->process))
-            continue; /* of the host much is refused that a program can do without */
         for (size_t g = 0; failure->ledger == origin->ledger && g < origin->group_count; g++)
             if (tally_detail_at(tally, origin->groups[g])->site == failure->site)
                 return failure->step;
