@@ -22,6 +22,8 @@
 
 enum { SLAB_BYTES = 50000, ROOM_BYTES = 48 << 20, LARGE_BYTES = 1 << 29, KEPT_MOST = 4096 };
 
+#define HUGE_PAGES_BYTES ((size_t)1 << 38) /* so many are set aside nowhere */
+
 static volatile size_t huge = (size_t)1 << 50;
 
 /* 1 if it is what the manual says. */
@@ -35,14 +37,15 @@ static __attribute__((noinline)) int is_refused(const void *block)
 
 static int is_refused_mapping(size_t size, int protection, int error)
 {
-    void *mapping = mmap(NULL, size, protection, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    int huge_pages = size == (size_t)HUGE_PAGES_BYTES ? MAP_HUGETLB : 0;
+    void *mapping = mmap(NULL, size, protection, MAP_PRIVATE | MAP_ANONYMOUS | huge_pages, -1, 0);
     int is_right = mapping == MAP_FAILED && errno == error;
 
     errno = 0;
     return is_right;
 }
 
-/* The right answers, of 14. */
+/* The right answers, of 15. */
 static int probe(void)
 {
     char *volatile kept = malloc(10); /* what is refused leaves it where it is */
@@ -63,7 +66,8 @@ static int probe(void)
     right += posix_memalign(&out, 3, 64) == EINVAL && out == kept; /* no want of memory */
     right += is_refused_mapping(huge, PROT_READ | PROT_WRITE, ENOMEM);
     right += is_refused_mapping(huge, PROT_NONE, ENOMEM);
-    right += is_refused_mapping(0, PROT_NONE, EINVAL); /* neither */
+    right += is_refused_mapping(0, PROT_NONE, EINVAL);                /* neither */
+    right += is_refused_mapping(HUGE_PAGES_BYTES, PROT_READ, ENOMEM); /* nor this */
     right += strcmp(kept, "kept") == 0;
     free(kept);
     return right;

@@ -40,6 +40,18 @@ except MemoryError:
         row.clear()
     sys.exit(1)
 """
+# CPython's allocator is refused an arena first, and asks malloc for each object from then on.
+OBJECTS = """\
+import os, resource
+kept = []
+def turn(number):
+    kept.append({"number": number, "row": [number, str(number) * 3]})
+pages = int(open("/proc/self/statm").read().split()[0])
+resource.setrlimit(resource.RLIMIT_AS, (pages * os.sysconf("SC_PAGE_SIZE") + (14 << 20),) * 2)
+for number in range(1 << 20):
+    [[item, str(item)] for item in range(20)]
+    turn(number)
+"""
 PROBING = JOB + "try:\n    bytearray(1 << 50)\nexcept MemoryError:\n    pass\njob(400)\nsys.exit(3)\n"
 
 
@@ -86,8 +98,8 @@ class Probes(Case):
     def test_each_way_to_ask_fails_as_it_does_natively_and_is_recorded(self):
         alone = subprocess.run([REFUSED, "probe", "0"], stdout=subprocess.PIPE, text=True, check=False)
         recorded = self.record(REFUSED, "probe", "0")
-        self.assertEqual((alone.stdout, alone.returncode), ("14\n", 0))
-        self.assertEqual((recorded.done.stdout, recorded.done.returncode), ("14\n", 0))
+        self.assertEqual((alone.stdout, alone.returncode), ("15\n", 0))
+        self.assertEqual((recorded.done.stdout, recorded.done.returncode), ("15\n", 0))
         failed = recorded.ask("oom")["rows"]["failed"]
         most = (1 << 64) - 1
         self.assertEqual([row["request_bytes"] for row in failed],
@@ -175,6 +187,18 @@ class Full(Case):
 
     def test_a_MemoryError_that_is_printed_before_the_program_gives_up(self):
         self.check_python(CAUGHT)
+
+
+    def test_a_leak_of_objects_is_judged_before_their_allocator_asks_elsewhere(self):
+        recorded = self.record_python(OBJECTS)
+        self.assertEqual(recorded.done.returncode, 1, recorded.done.stderr)
+        leaks, oom = recorded.ask("leaks"), recorded.ask("oom")
+        self.assertRegex(words(leaks["verdict"], "LEAK: ") or "", r"at turn \(.*job\.py:4\)")
+        leak = leaks["findings"][0]
+        self.assertEqual(leak["ledger"], "python")
+        self.assertGreater(leak["overdue_bytes"], 4 << 20)
+        self.assertTrue(oom["verdict"][0].startswith("OUT OF MEMORY: host refused "), oom["verdict"])
+        self.assertEqual(oom["rows"]["failed"][0]["ledger"], "mmap")
 
 
 class Ends(Case):

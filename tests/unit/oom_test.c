@@ -354,6 +354,28 @@ static void the_refusal_that_ended_it_is_the_first_of_a_heap_in_the_last_second(
     expect("OUT OF MEMORY: host refused 3.00 MiB to keep");
 }
 
+/* Of a heap, the same size alone is anybody's; the same line has asked again. */
+static void a_heap_grants_the_request_to_who_was_refused(void **state)
+{
+    static const struct {
+        const char *who, *words;
+    } cases[] = {
+        {"traceback", "OUT OF MEMORY: host refused 3.00 MiB to keep"},
+        {"keep", "REFUSED, AND GRANTED WHEN ASKED AGAIN: host refused 3.00 MiB to keep"},
+    };
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        teardown(state);
+        assert_int_equal(setup(state), 0);
+        keep_on_host(1, 10, "keep");
+        refuse_on_host("host", SECOND_NS, 3 * MIB, "keep");
+        add_host(EVENT_ALLOC, "host", SECOND_NS + 1, 1 << 20, 3 * MIB, cases[i].who);
+        process_ends(SECOND_NS + 2, 1);
+        analyse_oom(event_list_question(&list), report);
+        expect(cases[i].words);
+    }
+}
+
 static void a_mapping_that_was_refused_alone_is_told(void **state)
 {
     (void)state;
@@ -393,6 +415,7 @@ int main(void)
         TEST(a_process_that_dies_of_a_refusal_is_out_of_memory),
         TEST(only_what_ended_the_process_is_its_death),
         TEST(the_refusal_that_ended_it_is_the_first_of_a_heap_in_the_last_second),
+        TEST(a_heap_grants_the_request_to_who_was_refused),
         TEST(a_mapping_that_was_refused_alone_is_told),
         TEST(the_framework_above_is_named),
     };

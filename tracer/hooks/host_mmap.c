@@ -87,10 +87,11 @@ static void region_is_at(struct region *region, void *result, size_t size,
         regions_remember(*region);
 }
 
-/* What fails for another reason, as a wrong argument, was not refused for want of memory. */
-static bool is_told(const void *result, int error)
+/* What fails for another reason, as a wrong argument, or as nobody has set huge pages aside, was
+ * not refused for want of memory. */
+static bool is_told(const void *result, int flags, int error)
 {
-    return result != MAP_FAILED || error == ENOMEM;
+    return result != MAP_FAILED || (error == ENOMEM && !(flags & MAP_HUGETLB));
 }
 
 static void *map_and_record(void *address, size_t size, int protection, int flags, int descriptor,
@@ -107,7 +108,9 @@ static void *map_and_record(void *address, size_t size, int protection, int flag
     result = real_mmap(address, size, protection, flags, descriptor, offset);
     error = errno;
     if (is_recorded) {
-        if (!inside && is_told(result, error) && kind_of(flags, descriptor, &region.kind))
+        /* What an allocator gets is counted as its blocks; that it is refused is told. */
+        if ((!inside || result == MAP_FAILED) && is_told(result, flags, error) &&
+            kind_of(flags, descriptor, &region.kind))
             region_is_at(&region, result, size, from);
         regions_leave();
     }
@@ -158,7 +161,7 @@ void *mremap(void *address, size_t old_size, size_t new_size, int flags, ...)
     result = (void *)syscall(SYS_mremap, address, old_size, new_size, flags, wanted);
     error = errno;
     if (is_recorded) {
-        if (is_told(result, error) && regions_find((uintptr_t)address, &region)) {
+        if (is_told(result, 0, error) && regions_find((uintptr_t)address, &region)) {
             if (result != MAP_FAILED)
                 regions_forget((uintptr_t)address, (uintptr_t)address + whole_pages(old_size));
             if (result != MAP_FAILED && wanted)

@@ -363,14 +363,14 @@ bool survivor_rows_over(struct survivor_rows *rows, const struct life *life)
     return !rows->has_failed;
 }
 
+/* From the first refusal of an episode on nothing is as before: an allocator that gets no more
+ * arenas asks elsewhere, and blocks of one line come from another pool. */
 bool survivor_rows_refused(struct survivor_rows *rows, const struct event *event)
 {
     struct survivor_current *current = &rows->current;
-    const struct model *model = rows->question->model;
-    bool is_virtual = model_place_at(model, event->place).flags & MT_PLACE_VIRTUAL;
-    int weight = refusal_weight(model, event->process, event->pool, is_virtual, event->value);
 
-    if (!current->has_begun || !refusal_episode_add(&current->refused, event->time_ns, weight))
+    if (!current->has_begun || refusal_is_too_much(rows->question->model, event) ||
+        !refusal_episode_add(&current->refused, event->time_ns, 1))
         return true;
     survivor_rows_catch_up(rows);
     current->refused_ends = current->ends;

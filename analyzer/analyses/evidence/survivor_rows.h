@@ -55,7 +55,7 @@ struct survivor_current {
     struct work_ends {
         uint64_t python, device, any;
     } ends;
-    /* The same when the request was made that tells why the process died, if it was refused one. */
+    /* The same when memory was refused, the first time of the last episode. */
     struct work_ends refused_ends;
     struct refusal_episode refused;
     uint32_t clock;

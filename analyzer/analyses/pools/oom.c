@@ -58,6 +58,11 @@ struct grown {
 
 /* --- the state when it failed --------------------------------------------------------------- */
 
+static bool is_of_host(const struct failure_state *state)
+{
+    return tally_ledger_at(state->question->tally, state->failure->ledger)->device < 0;
+}
+
 static bool on_event(void *context, const struct event *event)
 {
     struct failure_state *state = context;
@@ -102,6 +107,14 @@ static void see_half(struct failure_state *state, const struct life *life)
     memcpy(state->half, state->groups, tally_group_count(tally) * sizeof(*state->half));
 }
 
+/* A heap hands out blocks of that size to others as well. */
+static bool is_asked_again(const struct failure_state *state, const struct life *life)
+{
+    return is_same_size(state, life->size_bytes) &&
+           (!is_of_host(state) ||
+            tally_detail_at(state->question->tally, life->group)->site == state->failure->site);
+}
+
 /* Whoever is refused may make room and ask again. */
 static bool on_born(void *context, const struct life *life)
 {
@@ -110,7 +123,7 @@ static bool on_born(void *context, const struct life *life)
     request_parts_born(&state->parts, life);
     see_half(state, life);
     if (state->is_behind && life->ledger == state->failure->ledger)
-        state->is_answered = is_same_size(state, life->size_bytes);
+        state->is_answered = is_asked_again(state, life);
     if (state->is_behind)
         return life->ledger != state->failure->ledger;
     state->groups[life->group].bytes += life->size_bytes;
@@ -177,11 +190,6 @@ static bool is_of_device(const struct failure_state *state, uint16_t index)
 
     return ledger->kind == LEDGER_MEMORY && ledger->process == failed->process &&
            ledger->device == failed->device;
-}
-
-static bool is_of_host(const struct failure_state *state)
-{
-    return tally_ledger_at(state->question->tally, state->failure->ledger)->device < 0;
 }
 
 /* What is known of a pool at that moment; NULL: nothing. */

@@ -46,12 +46,9 @@ static bool is_mapping(const struct model *model, uint16_t pool, bool is_virtual
     return is_virtual || id == POOL_MMAP || id == POOL_SHARED_MEMORY || id == POOL_MAPPED_FILE;
 }
 
-int refusal_weight(const struct model *model, uint16_t process, uint16_t pool, bool is_virtual,
-                   uint64_t size_bytes)
+bool refusal_is_too_much(const struct model *model, const struct event *event)
 {
-    int weight = is_mapping(model, pool, is_virtual) ? WEIGHT_MAPPING : WEIGHT_HEAP;
-
-    return is_too_much(model, process, pool, size_bytes) ? WEIGHT_TOO_MUCH : weight;
+    return is_too_much(model, event->process, event->pool, event->value);
 }
 
 bool refusal_episode_add(struct refusal_episode *episode, uint64_t time_ns, int weight)
@@ -69,8 +66,11 @@ static int weight_of(const struct tally *tally, const struct failure *failure)
 {
     const struct ledger *ledger = tally_ledger_at(tally, failure->ledger);
 
-    return refusal_weight(tally_model(tally), ledger->process, ledger->pool,
-                          ledger->kind == LEDGER_VIRTUAL, failure->size_bytes);
+    if (is_too_much(tally_model(tally), ledger->process, ledger->pool, failure->size_bytes))
+        return WEIGHT_TOO_MUCH;
+    return is_mapping(tally_model(tally), ledger->pool, ledger->kind == LEDGER_VIRTUAL)
+               ? WEIGHT_MAPPING
+               : WEIGHT_HEAP;
 }
 
 size_t refusal_of(const struct tally *tally, uint16_t process)

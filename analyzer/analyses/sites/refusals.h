@@ -23,11 +23,10 @@ struct refusal_episode {
     int weight; /* of the one that tells; 0: there is none yet */
 };
 
-/* Of the event or the row: from 1 on. */
-int refusal_weight(const struct model *model, uint16_t process, uint16_t pool, bool is_virtual,
-                   uint64_t size_bytes);
-/* By time. True: this one tells, until another does. */
+/* By time. weight: from 1 on. True: this one tells, until another does. */
 bool refusal_episode_add(struct refusal_episode *episode, uint64_t time_ns, int weight);
+/* Whether it was for more than the process could have. */
+bool refusal_is_too_much(const struct model *model, const struct event *event);
 
 enum refusal_fate {
     REFUSAL_FATAL,    /* the process ended badly, soon after it; or nobody knows how it ended */
