@@ -598,6 +598,7 @@ static void say_end(const struct options *given, const char *folder, const struc
     struct run_state state;
 
     run_folder_tidy(folder);
+    run_folder_note_end(folder, end->program.process_id, end->program.wait_status);
     if (!run_folder_look(folder, &state)) {
         if (!run_folder_explain(folder, why, sizeof(why)))
             program_file_explain(given->operands[0], end->needs.kind, why, sizeof(why));

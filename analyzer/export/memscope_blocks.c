@@ -363,6 +363,8 @@ void memscope_take_failed_alloc(struct memscope_source *source, const struct eve
     int32_t device = place.device >= 0 ? place.device : source->main_device;
     struct memscope_row row;
 
+    if (model_pool_at(model, event->pool)->family == FAMILY_HOST) /* its rows are of devices */
+        return;
     if (model_pool_at(model, event->pool)->id == POOL_HAL) {
         pool = place.flags & MT_PLACE_HANDLE ? "halMemCreate" : "halMemAlloc";
         memscope_send_snapshot(source, event, device, event->site, "OOM_Snapshot");

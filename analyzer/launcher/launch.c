@@ -96,6 +96,8 @@ static bool reap(const struct launch *launch, pid_t child, struct launch_end *en
 
     while ((ended = waitpid(-1, &status, WNOHANG)) > 0) {
         if (ended == child) {
+            end->process_id = (uint32_t)child;
+            end->wait_status = status;
             end->status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
             return true;
         }

@@ -6,6 +6,7 @@
 #define LEAKTIDE_CLI_LAUNCH_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "error_sentence.h"
 #include "leaktide/preload.h"
@@ -26,10 +27,12 @@ struct launch {
 
 enum { PROGRESS_MS = 200 };
 
-/* The program as the caller's exit status: its own, or 128 + the signal that ended it. */
+/* How the program ended. */
 struct launch_end {
-    int status;
-    int start_errno; /* not 0: it could not be started */
+    int status;      /* as the caller's exit status: its own, or 128 + the signal that ended it */
+    int wait_status; /* as waitpid told it */
+    uint32_t process_id; /* 0: it was not waited for */
+    int start_errno;     /* not 0: it could not be started */
 };
 
 enum mt_result launch_and_wait(const struct launch *launch, struct launch_end *end,

@@ -11,6 +11,7 @@
 #include <inttypes.h>
 #include <limits.h>
 #include <signal.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,6 +24,9 @@
 #include "option_values.h"
 #include "path_text.h"
 #include "sentence.h"
+
+/* MT_FILE_NAME, for scanf. */
+#define MT_FILE_NAME_READ "%" SCNu32 "-%" SCNx64
 
 enum { processes_most = 512, name_most = 40 };
 
@@ -204,6 +208,45 @@ bool run_folder_look(const char *path, struct run_state *state)
     }
     closedir(folder);
     return state->process_count > 0;
+}
+
+/* --- how it ended --------------------------------------------------------------------------- */
+
+/* The newest trace of the process, opened; -1: it has none. */
+static int newest_trace(DIR *folder, uint32_t process_id)
+{
+    const struct dirent *entry;
+    char newest[NAME_MAX + 1] = "";
+    uint64_t newest_start = 0;
+
+    while ((entry = readdir(folder))) {
+        uint32_t process;
+        uint64_t start;
+        int length = 0;
+
+        if (sscanf(entry->d_name, MT_FILE_NAME_READ ".mtt%n", &process, &start, &length) != 2 ||
+            !length || entry->d_name[length] || process != process_id || start < newest_start)
+            continue;
+        newest_start = start;
+        snprintf(newest, sizeof(newest), "%s", entry->d_name);
+    }
+    return newest_start ? openat(dirfd(folder), newest, O_RDWR | O_CLOEXEC | O_NOFOLLOW) : -1;
+}
+
+void run_folder_note_end(const char *path, uint32_t process_id, int status)
+{
+    const uint64_t end_status = MT_END_IS_KNOWN | (uint16_t)status;
+    DIR *folder = opendir(path);
+    int trace = folder ? newest_trace(folder, process_id) : -1;
+
+    if (trace >= 0) {
+        /* On a full disk it is not known, and that is all. */
+        (void)!pwrite(trace, &end_status, sizeof(end_status),
+                      offsetof(struct mt_file_header, end_status));
+        close(trace);
+    }
+    if (folder)
+        closedir(folder);
 }
 
 /* --- after the run ------------------------------------------------------------------------ */

@@ -32,6 +32,11 @@ bool run_folder_look(const char *folder, struct run_state *state);
  * Those of processes that still run are left as they are.
  */
 void run_folder_tidy(const char *folder);
+/*
+ * The process has ended, and status is what waitpid told of it: that is written into the header of
+ * its trace, of the newest where it became another program by exec.
+ */
+void run_folder_note_end(const char *folder, uint32_t process_id, int status);
 /* Where it is the folder's fault that nothing was recorded: words for that. False where it is not.
  */
 bool run_folder_explain(const char *folder, char *out, size_t out_bytes);

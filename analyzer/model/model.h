@@ -90,6 +90,13 @@ struct model_module {
     uint8_t build_id_bytes;
 };
 
+/* What a process could have of the host, when a request was refused last; 0: no limit, or not
+ * known. */
+struct memory_limits {
+    uint64_t address_bytes, data_bytes; /* set for it: RLIMIT_AS, RLIMIT_DATA */
+    uint64_t machine_bytes;             /* memory and swap */
+};
+
 struct model_process {
     uint64_t process_id, parent_process_id;
     uint64_t start_realtime_ns;
@@ -111,10 +118,13 @@ struct model_process {
     bool hides_objects;  /* its interpreter's own allocator made some that are not recorded */
     bool has_exited;     /* it called exit, or its main returned */
     bool ended_at_once;  /* it called _exit: no handler ran */
-    uint8_t exit_status; /* of both */
-    bool is_helper;      /* helpers.h */
-    bool is_errand;      /* the same */
-    uint32_t input;      /* of the recordings that are read as one; model_begin_input() */
+    bool is_end_known;   /* its launcher saw it: with exit_status, or by end_signal */
+    uint8_t exit_status; /* of all three */
+    uint8_t end_signal;  /* that ended it; 0: none did, or nobody saw it */
+    struct memory_limits limits;
+    bool is_helper; /* helpers.h */
+    bool is_errand; /* the same */
+    uint32_t input; /* of the recordings that are read as one; model_begin_input() */
 };
 
 /* Of a block whose process says blocks_are_rows: its row in its file, from 0. */

@@ -396,6 +396,7 @@ static void on_failed_alloc(struct tally *tally, const struct event *event)
                                 .size_bytes = event->value,
                                 .status = event->address,
                                 .live_bytes = ledger->live_bytes,
+                                .birth_count = tally->processes[event->process].birth_count,
                                 .site = event->site,
                                 .step = tally->era,
                                 .ledger = index};
@@ -636,10 +637,17 @@ HOT void look_ahead(const struct tally *tally, const struct event *events, size_
         alloc_comes(tally, &events[LOOK_AHEAD]);
 }
 
+/* Of the piece, of which some have been told: now and then, as hardly any event asks for it. */
+HOT void count_births(struct tally *tally, size_t alloc_count, size_t *told_count)
+{
+    tally->processes[tally->process].birth_count += alloc_count - *told_count;
+    *told_count = alloc_count;
+}
+
 HOT void feed_events(struct tally *tally, const struct event *events, size_t count, bool is_wide)
 {
     uint64_t hashes[PIECE + FETCH_AHEAD];
-    size_t alloc_count = 0, free_count = 0;
+    size_t alloc_count = 0, told_count = 0, free_count = 0;
 
     hash_all(tally, events, count, hashes);
     for (size_t i = 0; i < count; i++) {
@@ -654,6 +662,7 @@ HOT void feed_events(struct tally *tally, const struct event *events, size_t cou
             on_free(tally, &events[i], hashes[i]);
             free_count++;
         } else {
+            count_births(tally, alloc_count, &told_count);
             on_other(tally, &events[i]);
             if (events[i].flags & EVENT_IS_PUT_IN)
                 tally->counts.events--;
@@ -663,6 +672,7 @@ HOT void feed_events(struct tally *tally, const struct event *events, size_t cou
     }
     tally_settle(tally);
     tally->kind_counts[EVENT_ALLOC] += alloc_count;
+    count_births(tally, alloc_count, &told_count);
     tally->kind_counts[EVENT_FREE] += free_count;
 }
 

@@ -218,8 +218,9 @@ struct sample_row {
 /* Of very many: the first ones, the first of each site, and the newest, which is the last row. */
 struct failure {
     uint64_t time_ns, size_bytes, status;
-    uint64_t number;     /* of all that failed, from 1 */
-    uint64_t live_bytes; /* of its ledger, then */
+    uint64_t number;      /* of all that failed, from 1 */
+    uint64_t live_bytes;  /* of its ledger, then */
+    uint64_t birth_count; /* of its process, then */
     uint32_t site, step;
     uint16_t ledger;
     bool is_only_newest; /* and makes room for the next one */
@@ -242,6 +243,7 @@ struct tally_process {
     uint32_t passed_step_count; /* more, that were not recorded whole */
     uint32_t epoch;             /* for cohort_at_step_end() of its groups */
     uint64_t live_count;        /* blocks alive at the end */
+    uint64_t birth_count;       /* blocks that were made */
     uint8_t phases_seen;        /* bits of enum step_phase */
     uint8_t known_roles;        /* TENSOR_IS_...: some of its blocks have an owner that says so */
 };

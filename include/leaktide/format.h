@@ -33,7 +33,7 @@ extern "C" {
 
 enum {
     MT_FORMAT_MAJOR = 1, /* a reader refuses a newer major version */
-    MT_FORMAT_MINOR = 3, /* newer minor versions add records, columns, fields */
+    MT_FORMAT_MINOR = 4, /* newer minor versions add records, columns, fields */
     MT_FILE_HEADER_BYTES = 4096,
     MT_CHUNK_HEADER_BYTES = 64,
     MT_CHUNK_EVENTS_MAX = 16384,
@@ -128,7 +128,16 @@ struct mt_file_header {
     uint64_t rank_number; /* of a distributed job, counted from 1; 0: not known */
     uint64_t world_size;  /* ranks of the job; 0: not known */
     uint64_t told_steps;  /* the newest step that somebody said has ended */
+    /* Since 1.4; zeros before. Of the process, when the host refused it memory last; 0: no limit.
+     */
+    uint64_t address_limit_bytes; /* RLIMIT_AS */
+    uint64_t data_limit_bytes;    /* RLIMIT_DATA */
+    uint64_t machine_bytes;       /* memory and swap of the machine */
+    /* How it ended, as its launcher was told by waitpid: MT_END_IS_KNOWN | status. 0: not known. */
+    uint64_t end_status;
 };
+
+#define MT_END_IS_KNOWN   UINT64_C(0x10000)
 
 /* The range of a step that ends when somebody says so: nobody knows before whether it is one. */
 #define MT_RANGE_TOLD     UINT64_MAX

@@ -68,6 +68,29 @@ for turn in range(200):
     helper.alone()
 """
 
+# Four workers that keep what they answered, as those of a pool do; with "one" the last keeps something else.
+WORKERS = """\
+import os, sys
+kept = []
+def answer(turn):
+    kept.append([bytes(3000 + turn % 7) for _ in range(3)][0])
+def other(turn):
+    kept.append(bytearray(5000))
+def work(number):
+    for turn in range(200):
+        (other if "one" in sys.argv and number == 3 else answer)(turn)
+        [bytes(2000) for _ in range(30)]
+children = []
+for number in range(4):
+    child = os.fork()
+    if not child:
+        work(number)
+        os._exit(0)
+    children.append(child)
+for child in children:
+    os.waitpid(child, 0)
+"""
+
 
 class UnmarkedLoop(unittest.TestCase):
     def leaks(self, folder, *arguments, source=PROGRAM, options=()):
@@ -123,6 +146,23 @@ class UnmarkedLoop(unittest.TestCase):
         self.assertEqual(status, 1, report["verdict"])
         self.assertIn("job.py:11", report["findings"][0]["site"])
         self.assertIn("shared_memory", report["findings"][0]["ledger"])
+
+    def test_a_leak_in_each_worker_is_one_finding(self):
+        with tempfile.TemporaryDirectory() as folder:
+            status, report = self.leaks(folder, source=WORKERS)
+        self.assertEqual(status, 1, report["verdict"])
+        self.assertEqual([words.split(" ")[0] for words in report["verdict"] if words[:3] in ("LEA", "WOR")],
+                         ["LEAK:", "WORKERS:"], report["verdict"])
+        self.assertRegex("\n".join(report["verdict"]), r"WORKERS: the first line leaks in 4 of 5 processes of the "
+                                                       r"program, [\d.]+ MiB in all of them\.")
+        self.assertEqual([finding["process_count"] for finding in report["findings"]], [4])
+        self.assertIn("job.py:4", report["findings"][0]["site"])
+
+    def test_another_leak_in_one_of_them_is_another_finding(self):
+        with tempfile.TemporaryDirectory() as folder:
+            report = self.leaks(folder, "one", source=WORKERS)[1]
+        self.assertEqual(sorted((finding["process_count"], "job.py:6" in finding["site"])
+                                for finding in report["findings"]), [(1, True), (3, False)], report["findings"])
 
     def test_nothing_is_called_a_leak_without_one(self):
         with tempfile.TemporaryDirectory() as folder:

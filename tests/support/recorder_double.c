@@ -5,6 +5,7 @@
  */
 #include "recorder_double.h"
 
+#include <errno.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -179,6 +180,12 @@ void record_alloc_failed(struct text pool, uint64_t place, uint64_t size_bytes, 
     event->size_bytes = size_bytes;
     event->status = status;
     event->site = site.caller;
+}
+
+void record_host_refused(struct text pool, uint64_t place, uint64_t size_bytes,
+                         struct call_site site)
+{
+    record_alloc_failed(pool, place, size_bytes, ENOMEM, site);
 }
 
 void record_pool_reserved(struct text pool, uint64_t place, uint64_t size_bytes)

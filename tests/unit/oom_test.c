@@ -230,7 +230,7 @@ static void who_grew_is_who_keeps_blocks_of_the_pool(void **state)
     play_leak_until_full();
     analyse_oom(event_list_question(&list), report);
     expect("GREW: since the end of step 2 remember by 40.0 MiB.");
-    expect("WHY: remember grew by 40.0 MiB since step 2");
+    expect("WHY: remember grew by 40.0 MiB since the end of step 2");
     assert_int_equal(rows_of("held_at_failure"), 1);
     assert_int_equal(rows_of("grown_at_failure"), 1);
 }
@@ -249,6 +249,156 @@ static void a_small_pool_does_not_hide_who_asks_below_it(void **state)
     expect("engine held the most, 500 MiB");
 }
 
+/* --- of the host ---------------------------------------------------------------------------- */
+
+/* The process of the list: how it ended, and when, which is the time of its last event. */
+static struct model_process *process_ends(uint64_t end_ns, uint8_t exit_status)
+{
+    struct model_process *process = model_process_at(list.model, list.process);
+
+    process->is_end_known = true;
+    process->exit_status = exit_status;
+    event_list_add(&list, (struct event){.kind = EVENT_MARK, .time_ns = end_ns});
+    return process;
+}
+
+static void add_host(enum event_kind kind, const char *pool, uint64_t time_ns, uint64_t address,
+                     uint64_t bytes, const char *who)
+{
+    struct mt_place place = {.device = -1, .kind = MT_KIND_HOST, .module = -1};
+
+    event_list_add(&list,
+                   (struct event){.kind = (uint8_t)kind,
+                                  .pool = model_pool(list.model, event_list_text(&list, pool)),
+                                  .place = model_place(list.model, place),
+                                  .time_ns = time_ns,
+                                  .address = address,
+                                  .value = bytes,
+                                  .site = event_list_site(&list, who)});
+}
+
+enum { SECOND_NS = 1000000000 };
+
+/* Blocks of a mebibyte each, one in a millisecond, from there on. */
+static void keep_on_host(uint64_t from_ns, uint64_t count, const char *who)
+{
+    for (uint64_t i = 0; i < count; i++)
+        add_host(EVENT_ALLOC, "host", from_ns + i * 1000000, (from_ns + i + 1) * 16, MIB, who);
+}
+
+static void refuse_on_host(const char *pool, uint64_t time_ns, uint64_t bytes, const char *who)
+{
+    add_host(EVENT_ALLOC_FAILED, pool, time_ns, 12, bytes, who);
+}
+
+/* What the process held, who, and who grew since half of it was there. */
+static void a_process_that_dies_of_a_refusal_is_out_of_memory(void **state)
+{
+    (void)state;
+    keep_on_host(1, 40, "start");
+    keep_on_host(SECOND_NS, 60, "keep");
+    add_host(EVENT_ALLOC, "python", 2 * (uint64_t)SECOND_NS, 8, 2 * MIB, "object");
+    refuse_on_host("host", 2 * (uint64_t)SECOND_NS + 1, MIB, "keep");
+    process_ends(9 * (uint64_t)SECOND_NS, 1)->limits.address_bytes = 128 * MIB;
+    analyse_oom(event_list_question(&list), report);
+    expect(
+        "OUT OF MEMORY: host refused 1.00 MiB to keep, 2.000 s after the start, when it had handed "
+        "out 102 MiB. The address space of the process was limited to 128 MiB");
+    expect("GREW: since half of the blocks were made (1.010 s after the start) keep by 50.0 MiB.");
+    assert_int_equal(rows_of("held_at_failure"), 3);
+}
+
+/* What is taken for the death of a process: each case but one thing is that of a death. */
+static void only_what_ended_the_process_is_its_death(void **state)
+{
+    static const struct {
+        uint8_t exit_status;
+        uint64_t births_after, end_s;
+        uint64_t machine_bytes;
+        const char *words;
+    } cases[] = {
+        {1, 0, 9, 0, "OUT OF MEMORY: host refused 64.0 MiB to keep"},
+        {1, 5, 9, 0, "OUT OF MEMORY: "},
+        {1, 50, 2, 0, "OUT OF MEMORY: "},
+        {0, 0, 9, 0, "REFUSED, AND THE PROGRAM WENT ON: host refused 64.0 MiB to keep"},
+        {1, 50, 9, 0, "REFUSED, AND THE PROGRAM WENT ON: "},
+        {1, 0, 9, UINT64_C(1) << 30, "OUT OF MEMORY: "},
+        {1, 0, 9, UINT64_C(1) << 25, "REFUSED, MORE THAN THERE IS: host refused 64.0 MiB to keep"},
+    };
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        teardown(state);
+        assert_int_equal(setup(state), 0);
+        keep_on_host(1, 100, "keep");
+        refuse_on_host("host", SECOND_NS + 1, 64 * MIB, "keep");
+        keep_on_host(SECOND_NS + 2, cases[i].births_after, "after");
+        process_ends(cases[i].end_s * SECOND_NS, cases[i].exit_status)->limits.machine_bytes =
+            cases[i].machine_bytes;
+        analyse_oom(event_list_question(&list), report);
+        expect(cases[i].words);
+    }
+}
+
+/* An allocator that is refused an arena asks malloc; a program that is refused a block gives up,
+ * and what it then asks for to say so is refused as well. */
+static void the_refusal_that_ended_it_is_the_first_of_a_heap_in_the_last_second(void **state)
+{
+    (void)state;
+    keep_on_host(1, 10, "keep");
+    refuse_on_host("host", SECOND_NS, 7 * MIB, "once");
+    refuse_on_host("mmap", 3 * (uint64_t)SECOND_NS, 256 << 10, "arena");
+    refuse_on_host("host", 3 * (uint64_t)SECOND_NS + 5, 3 * MIB, "keep");
+    refuse_on_host("host", 3 * (uint64_t)SECOND_NS + 9, 100, "traceback");
+    process_ends(4 * (uint64_t)SECOND_NS, 1);
+    analyse_oom(event_list_question(&list), report);
+    expect("OUT OF MEMORY: host refused 3.00 MiB to keep");
+}
+
+/* Of a heap, the same size alone is anybody's; the same line has asked again. */
+static void a_heap_grants_the_request_to_who_was_refused(void **state)
+{
+    static const struct {
+        const char *who, *words;
+    } cases[] = {
+        {"traceback", "OUT OF MEMORY: host refused 3.00 MiB to keep"},
+        {"keep", "REFUSED, AND GRANTED WHEN ASKED AGAIN: host refused 3.00 MiB to keep"},
+    };
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        teardown(state);
+        assert_int_equal(setup(state), 0);
+        keep_on_host(1, 10, "keep");
+        refuse_on_host("host", SECOND_NS, 3 * MIB, "keep");
+        add_host(EVENT_ALLOC, "host", SECOND_NS + 1, 1 << 20, 3 * MIB, cases[i].who);
+        process_ends(SECOND_NS + 2, 1);
+        analyse_oom(event_list_question(&list), report);
+        expect(cases[i].words);
+    }
+}
+
+static void a_mapping_that_was_refused_alone_is_told(void **state)
+{
+    (void)state;
+    keep_on_host(1, 10, "keep");
+    refuse_on_host("mmap", 3 * (uint64_t)SECOND_NS, MIB, "map");
+    process_ends(4 * (uint64_t)SECOND_NS, 1);
+    analyse_oom(event_list_question(&list), report);
+    expect("OUT OF MEMORY: mmap refused 1.00 MiB to map");
+}
+
+/* PyTorch is refused what it asks malloc for: its own request, and its pool, are what is told. */
+static void the_framework_above_is_named(void **state)
+{
+    (void)state;
+    keep_on_host(1, 10, "keep");
+    add_host(EVENT_ALLOC, "torch_cpu", SECOND_NS, 1 << 30, MIB, "tensor");
+    refuse_on_host("host", SECOND_NS + 1, 4 * MIB, "alloc_cpu");
+    refuse_on_host("torch_cpu", SECOND_NS + 2, 4 * MIB, "matmul");
+    process_ends(2 * (uint64_t)SECOND_NS, 1);
+    analyse_oom(event_list_question(&list), report);
+    expect("OUT OF MEMORY: torch_cpu refused 4.00 MiB to matmul");
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -262,6 +412,12 @@ int main(void)
         TEST(what_stays_is_no_part),
         TEST(who_grew_is_who_keeps_blocks_of_the_pool),
         TEST(a_small_pool_does_not_hide_who_asks_below_it),
+        TEST(a_process_that_dies_of_a_refusal_is_out_of_memory),
+        TEST(only_what_ended_the_process_is_its_death),
+        TEST(the_refusal_that_ended_it_is_the_first_of_a_heap_in_the_last_second),
+        TEST(a_heap_grants_the_request_to_who_was_refused),
+        TEST(a_mapping_that_was_refused_alone_is_told),
+        TEST(the_framework_above_is_named),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

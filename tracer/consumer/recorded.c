@@ -235,6 +235,9 @@ void recorded_publish(struct recorded *recorded)
     trace->unread_python = told->unread_python;
     trace->unseen_python = told->unseen_python;
     trace->told_steps = told->told_steps;
+    trace->address_limit_bytes = told->address_limit_bytes;
+    trace->data_limit_bytes = told->data_limit_bytes;
+    trace->machine_bytes = told->machine_bytes;
     told->event_count = trace->event_count;
     told->rss_bytes = trace->rss_bytes;
     told->rss_peak_bytes = trace->rss_peak_bytes;

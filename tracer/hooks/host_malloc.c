@@ -19,7 +19,9 @@
 #include "guard.h"
 #include "hook.h"
 #include "host_records.h"
+#include "mapped_regions.h"
 #include "python_heap.h"
+#include "torch_host.h"
 
 #define ALWAYS_INLINE inline __attribute__((always_inline))
 #define NOINLINE      __attribute__((noinline))
@@ -180,6 +182,25 @@ static inline void host_leave(struct passage passage)
     push_end(passage.thread, passage.inside);
 }
 
+/*
+ * Nothing was handed out. Apart, as it is rare. A wrong argument is no want of memory, and who asks
+ * for nothing may get it. The program looks at errno next.
+ */
+static NOINLINE void refused(struct passage passage, size_t size, int error,
+                             const struct unwind_registers *from)
+{
+    static POOL(pool, "host");
+    int saved_errno = errno;
+
+    if (size && error == ENOMEM) {
+        record_host_refused(pool, mt_place_pack((struct mt_place){.device = -1, .module = -1}),
+                            size, regions_site(*from));
+        torch_cpu_refused(size);
+    }
+    host_leave(passage);
+    errno = saved_errno;
+}
+
 /* In the functions below `now` is a constant: RECORDING, STACKS or ALL_STACKS. */
 static ALWAYS_INLINE void *made(enum mode now, struct passage passage, void *block, size_t size,
                                 const struct unwind_registers *from)
@@ -188,7 +209,7 @@ static ALWAYS_INLINE void *made(enum mode now, struct passage passage, void *blo
     if (!passage.thread)
         return block;
     if (UNLIKELY(!block))
-        host_leave(passage);
+        refused(passage, size, errno, from);
     else if (now == RECORDING)
         record_host_alloc(passage.thread, passage.inside, block, size, (const void *)from->pc);
     else
@@ -225,12 +246,20 @@ static ALWAYS_INLINE void *malloc_in(enum mode now, size_t size,
     return made(now, passage, real.malloc(size), size, from);
 }
 
+/* SIZE_MAX: more than there can be. */
+static ALWAYS_INLINE size_t size_of_all(size_t count, size_t size)
+{
+    size_t size_bytes;
+
+    return UNLIKELY(__builtin_mul_overflow(count, size, &size_bytes)) ? SIZE_MAX : size_bytes;
+}
+
 static ALWAYS_INLINE void *calloc_in(enum mode now, size_t count, size_t size,
                                      const struct unwind_registers *from)
 {
     struct passage passage = host_enter();
 
-    return made(now, passage, real.calloc(count, size), count * size, from);
+    return made(now, passage, real.calloc(count, size), size_of_all(count, size), from);
 }
 
 static ALWAYS_INLINE void *realloc_in(enum mode now, void *block, size_t size,
@@ -358,12 +387,10 @@ void *reallocarray(void *block, size_t count, size_t size)
     enum mode now = mode_now();
     struct passage passage;
     uint64_t ticks;
-    size_t size_bytes;
+    /* More than there can be fails, and the block lives on: it was not asked to be freed. */
+    size_t size_bytes = size_of_all(count, size);
     void *moved_to;
 
-    /* More than there can be fails, and the block lives on: it was not asked to be freed. */
-    if (__builtin_mul_overflow(count, size, &size_bytes))
-        size_bytes = SIZE_MAX;
     if (now == UNREADY || !real.reallocarray) {
         errno = ENOMEM;
         return NULL;
@@ -387,7 +414,10 @@ int posix_memalign(void **out, size_t alignment, size_t size)
         return ENOMEM;
     passage = enter_if_recorded(now);
     error = real.posix_memalign(out, alignment, size);
-    made_rarely(now, passage, error ? NULL : *out, size, UNWIND_CALLER);
+    if (!error)
+        made_rarely(now, passage, *out, size, UNWIND_CALLER);
+    else if (passage.thread) /* errno is not its */
+        refused(passage, size, error, UNWIND_CALLER);
     return error;
 }
 

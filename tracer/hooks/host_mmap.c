@@ -74,6 +74,26 @@ static bool kind_of(int flags, int descriptor, enum region_kind *kind)
     return true;
 }
 
+/* result: MAP_FAILED where there was no memory for it. */
+static void region_is_at(struct region *region, void *result, size_t size,
+                         struct unwind_registers from)
+{
+    region->begin = result == MAP_FAILED ? 0 : (uintptr_t)result;
+    region->end = region->begin + size;
+    region->site = regions_site(from);
+    if (result == MAP_FAILED)
+        regions_refused(region);
+    else
+        regions_remember(*region);
+}
+
+/* What fails for another reason, as a wrong argument, or as nobody has set huge pages aside, was
+ * not refused for want of memory. */
+static bool is_told(const void *result, int flags, int error)
+{
+    return result != MAP_FAILED || (error == ENOMEM && !(flags & MAP_HUGETLB));
+}
+
 static void *map_and_record(void *address, size_t size, int protection, int flags, int descriptor,
                             off64_t offset, struct unwind_registers from)
 {
@@ -88,12 +108,10 @@ static void *map_and_record(void *address, size_t size, int protection, int flag
     result = real_mmap(address, size, protection, flags, descriptor, offset);
     error = errno;
     if (is_recorded) {
-        if (!inside && result != MAP_FAILED && kind_of(flags, descriptor, &region.kind)) {
-            region.begin = (uintptr_t)result;
-            region.end = region.begin + size;
-            region.site = regions_site(from);
-            regions_remember(region);
-        }
+        /* What an allocator gets is counted as its blocks; that it is refused is told. */
+        if ((!inside || result == MAP_FAILED) && is_told(result, flags, error) &&
+            kind_of(flags, descriptor, &region.kind))
+            region_is_at(&region, result, size, from);
         regions_leave();
     }
     if (flags & MAP_ANONYMOUS && !inside)
@@ -143,14 +161,12 @@ void *mremap(void *address, size_t old_size, size_t new_size, int flags, ...)
     result = (void *)syscall(SYS_mremap, address, old_size, new_size, flags, wanted);
     error = errno;
     if (is_recorded) {
-        if (result != MAP_FAILED && regions_find((uintptr_t)address, &region)) {
-            regions_forget((uintptr_t)address, (uintptr_t)address + whole_pages(old_size));
-            if (wanted)
+        if (is_told(result, 0, error) && regions_find((uintptr_t)address, &region)) {
+            if (result != MAP_FAILED)
+                regions_forget((uintptr_t)address, (uintptr_t)address + whole_pages(old_size));
+            if (result != MAP_FAILED && wanted)
                 regions_forget((uintptr_t)wanted, (uintptr_t)wanted + whole_pages(new_size));
-            region.begin = (uintptr_t)result;
-            region.end = region.begin + new_size;
-            region.site = regions_site(unwind_caller());
-            regions_remember(region);
+            region_is_at(&region, result, new_size, unwind_caller());
         }
         regions_leave();
     }

@@ -111,14 +111,24 @@ static void region_remove(size_t index)
     memmove(&regions[index], &regions[index + 1], (region_count - index) * sizeof(*regions));
 }
 
-static void region_record(const struct region *region)
+static uint64_t place_of(const struct region *region)
 {
     bool is_memory = region->kind != REGION_FILE && !region->is_untouchable;
-    uint64_t place = mt_place_pack(
-        (struct mt_place){.device = -1, .module = -1, .flags = is_memory ? 0 : MT_PLACE_VIRTUAL});
 
-    record_alloc(*pools[region->kind], place, region->begin, region->end - region->begin,
+    return mt_place_pack(
+        (struct mt_place){.device = -1, .module = -1, .flags = is_memory ? 0 : MT_PLACE_VIRTUAL});
+}
+
+static void region_record(const struct region *region)
+{
+    record_alloc(*pools[region->kind], place_of(region), region->begin, region->end - region->begin,
                  region->site);
+}
+
+void regions_refused(const struct region *region)
+{
+    record_host_refused(*pools[region->kind], place_of(region), region->end - region->begin,
+                        region->site);
 }
 
 void regions_forget(uint64_t begin, uint64_t end)

@@ -38,6 +38,8 @@ void regions_leave(void);
 bool regions_is_empty(void);
 
 void regions_remember(struct region region);
+/* It could not be had: [begin, end) is as long as it would have been. errno may change. */
+void regions_refused(const struct region *region);
 /* [begin, end) is no longer what it was: ends the blocks there, and begins what is left of them. */
 void regions_forget(uint64_t begin, uint64_t end);
 /* The one with this address, copied; false: there is none. */

@@ -26,6 +26,7 @@
 #include "device_blocks.h"
 #include "device_memory.h"
 #include "hook.h"
+#include "torch_host.h"
 #include "torch_refusal.h"
 
 /* c10::Device, which is passed by value in one register. */
@@ -171,8 +172,24 @@ static bool cpu_enter(void)
     return config_get()->records_host && guard_enter(LAYER_TORCH);
 }
 
+/* What this thread asks c10::alloc_cpu for; 0: nothing. */
+static __thread struct {
+    size_t size_bytes;
+    struct call_site site;
+} cpu_request __attribute__((tls_model("initial-exec")));
+
+void torch_cpu_refused(size_t size_bytes)
+{
+    uint64_t place = place_of((struct torch_device){TORCH_CPU, -1});
+
+    if (cpu_request.size_bytes == size_bytes)
+        record_alloc_failed(pool_torch_cpu, place, size_bytes, ENOMEM, cpu_request.site);
+    cpu_request.size_bytes = 0;
+}
+
 static void cpu_alloc_record(void *block, size_t size, struct call_site site)
 {
+    cpu_request.size_bytes = 0;
     if (!block || !size)
         return;
     newest_cpu_block = (uintptr_t)block;
@@ -234,8 +251,11 @@ static void *alloc_without_torch(size_t size)
         bool is_outermost = cpu_enter();                                                           \
         struct call_site site = {NULL, 0, 0};                                                      \
         void *block;                                                                               \
-        if (is_outermost)                                                                          \
+        if (is_outermost) {                                                                        \
             site = recorder_site(LAYER_TORCH, unwind_caller());                                    \
+            cpu_request.site = site;                                                               \
+            cpu_request.size_bytes = size;                                                         \
+        }                                                                                          \
         block = real ? real(size) : alloc_without_torch(size);                                     \
         if (is_outermost) {                                                                        \
             int saved_errno = errno;                                                               \

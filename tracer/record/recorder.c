@@ -9,7 +9,9 @@
 #include "recorder.h"
 
 #include <errno.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
+#include <sys/sysinfo.h>
 #include <unistd.h>
 
 #define XXH_INLINE_ALL
@@ -738,6 +740,36 @@ void record_alloc_failed(struct text pool, uint64_t place, uint64_t size_bytes, 
     uint64_t fields[] = {site_value(site), size_bytes, recorder_text(pool), place, status};
 
     recorder_push(MT_RECORD_alloc_failed, fields);
+}
+
+/* Another one each time: a program may change them. 0 is infinity, as nobody can ask for less. */
+static uint64_t limit_of(int what)
+{
+    struct rlimit limit;
+
+    return getrlimit(what, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY ? limit.rlim_cur : 0;
+}
+
+static void note_limits(struct mt_file_header *header)
+{
+    struct sysinfo machine;
+
+    __atomic_store_n(&header->address_limit_bytes, limit_of(RLIMIT_AS), __ATOMIC_RELAXED);
+    __atomic_store_n(&header->data_limit_bytes, limit_of(RLIMIT_DATA), __ATOMIC_RELAXED);
+    if (!__atomic_load_n(&header->machine_bytes, __ATOMIC_RELAXED) && sysinfo(&machine) == 0)
+        __atomic_store_n(&header->machine_bytes,
+                         (uint64_t)(machine.totalram + machine.totalswap) * machine.mem_unit,
+                         __ATOMIC_RELAXED);
+}
+
+void record_host_refused(struct text pool, uint64_t place, uint64_t size_bytes,
+                         struct call_site site)
+{
+    struct mt_file_header *header = recording_header();
+
+    record_alloc_failed(pool, place, size_bytes, ENOMEM, site);
+    if (header && !recorder_is_paused() && !recording_makes_no_calls())
+        note_limits(header);
 }
 
 void record_pool_reserved(struct text pool, uint64_t place, uint64_t size_bytes)

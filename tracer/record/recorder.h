@@ -90,6 +90,9 @@ void record_python_alloc(const void *block, uint64_t size_bytes,
 void record_python_free(const void *block, uint64_t ticks);
 void record_alloc_failed(struct text pool, uint64_t place, uint64_t size_bytes, uint64_t status,
                          struct call_site site);
+/* The same of the host's own memory, with the limits that the process has now. errno may change. */
+void record_host_refused(struct text pool, uint64_t place, uint64_t size_bytes,
+                         struct call_site site);
 void record_pool_reserved(struct text pool, uint64_t place, uint64_t size_bytes);
 
 void record_operator_begin(struct text name);

@@ -20,6 +20,8 @@ void analyse_killed(const struct question *question, struct report *report);
 /* Which module of the model holds the memory; where none is known, how to record it, or nothing. */
 void analyse_layers(const struct question *question, struct report *report);
 void analyse_layers_if_known(const struct question *question, struct report *report);
+/* How the program ended, if not well; after what was refused. */
+void analyse_death(const struct question *question, struct report *report);
 void analyse_modules(const struct question *question, struct report *report);
 void analyse_modules_verdict(const struct question *question, struct report *report);
 

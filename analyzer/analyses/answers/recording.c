@@ -8,6 +8,7 @@
 #include "labels.h"
 #include "path_text.h"
 #include "plain_analyses.h"
+#include "process_end.h"
 #include "sentence.h"
 
 /* The first that is no helper; 0: there is none. */
@@ -109,17 +110,18 @@ static void add_steps_origin(const struct question *question, struct report *rep
     }
 }
 
-/* Of the program that was started first, or what it became by exec; 0 needs no line. */
-static void add_exit_status(const struct question *question, struct report *report)
+/* 0 needs no line. */
+static void add_end(const struct question *question, struct report *report)
 {
-    struct model *model = tally_model(question->tally);
+    uint16_t number;
+    const struct model_process *process = process_of_program(question, &number);
 
-    for (size_t i = 0; i < model_process_count(model); i++) {
-        const struct model_process *process = model_process_at(model, (uint16_t)i);
-
-        if (process->process_id == model_process_at(model, 0)->process_id && process->exit_status)
-            report_fact(report, "exit_status", "Exited with", value_count(process->exit_status));
-    }
+    if (!process)
+        return;
+    if (process->end_signal)
+        report_fact(report, "end_signal", "Signal", value_count(process->end_signal));
+    else if (process->exit_status)
+        report_fact(report, "exit_status", "Exited with", value_count(process->exit_status));
 }
 
 void analyse_recording(const struct question *question, struct report *report)
@@ -139,7 +141,7 @@ void analyse_recording(const struct question *question, struct report *report)
                 value_number(VALUE_DURATION_NS, duration_ns(question)));
     report_fact(report, "times_are_events", NULL,
                 value_number(VALUE_FLAG, model_times_are_events(tally_model(question->tally))));
-    add_exit_status(question, report);
+    add_end(question, report);
     report_fact(report, "event_count", "Events", value_count(counts->events));
     report_fact(report, "step_count", "Steps", value_count(step_count));
     if (passed_count)

@@ -170,11 +170,11 @@ static void see_time(struct survivor_rows *rows, unsigned traits, bool is_on_dev
         see_end(rows, interpreter_end_born(&current->interpreter_end, traits));
     if (traits & STACK_IS_ENDING)
         return;
-    current->any_end = current->clock;
+    current->ends.any = current->clock;
     if (is_on_device)
-        current->device_end = current->clock;
+        current->ends.device = current->clock;
     if (traits & STACK_IS_PYTHON)
-        current->python_end = current->clock;
+        current->ends.python = current->clock;
 }
 
 static void tide_rise(struct survivor_tide *tide, uint64_t bytes)
@@ -363,16 +363,32 @@ bool survivor_rows_over(struct survivor_rows *rows, const struct life *life)
     return !rows->has_failed;
 }
 
+/* From the first refusal of an episode on nothing is as before: an allocator that gets no more
+ * arenas asks elsewhere, and blocks of one line come from another pool. */
+bool survivor_rows_refused(struct survivor_rows *rows, const struct event *event)
+{
+    struct survivor_current *current = &rows->current;
+
+    if (!current->has_begun || refusal_is_too_much(rows->question->model, event) ||
+        !refusal_episode_add(&current->refused, event->time_ns, 1))
+        return true;
+    survivor_rows_catch_up(rows);
+    current->refused_ends = current->ends;
+    return !rows->has_failed;
+}
+
 /* --- of a process ---------------------------------------------------------------------------- */
 
-uint32_t survivor_rows_work_end(const struct survivor_rows *rows)
+uint32_t survivor_rows_work_end(const struct survivor_rows *rows, uint16_t process)
 {
     const struct survivor_current *current = &rows->current;
+    struct work_ends ends = current->ends;
 
-    if (!current->python_end)
-        return (uint32_t)current->any_end;
-    return (uint32_t)(current->device_end > current->python_end ? current->device_end
-                                                                : current->python_end);
+    if (current->refused.weight && refusal_ended(question_ledgers(rows->question), process))
+        ends = current->refused_ends;
+    if (!ends.python)
+        return (uint32_t)ends.any;
+    return (uint32_t)(ends.device > ends.python ? ends.device : ends.python);
 }
 
 struct survivor_row *survivor_row_settled(const struct survivor_rows *rows, size_t at)

@@ -24,6 +24,7 @@
 #include "labels.h"
 #include "lives.h"
 #include "overdue.h"
+#include "refusals.h"
 #include "table.h"
 #include "unseen_growth.h"
 
@@ -51,7 +52,12 @@ struct survivor_current {
     struct interpreter_end interpreter_end;
     uint64_t first_index; /* of its births */
     /* Births until the last under Python, of a device, and of any, before the end. */
-    uint64_t python_end, device_end, any_end;
+    struct work_ends {
+        uint64_t python, device, any;
+    } ends;
+    /* The same when memory was refused, the first time of the last episode. */
+    struct work_ends refused_ends;
+    struct refusal_episode refused;
     uint32_t clock;
     uint64_t asked_bytes;
     struct clock_samples times, asked; /* asked: bytes before the birth */
@@ -112,8 +118,11 @@ void survivor_rows_settle(struct survivor_rows *rows);
 /* The process is over: what is read next is of another one. */
 void survivor_rows_next_process(struct survivor_rows *rows);
 
-/* Births of the process until its work ended. */
-uint32_t survivor_rows_work_end(const struct survivor_rows *rows);
+/* A request for memory was refused. */
+bool survivor_rows_refused(struct survivor_rows *rows, const struct event *event);
+
+/* Births of the process until its work ended, which a refusal may have done. */
+uint32_t survivor_rows_work_end(const struct survivor_rows *rows, uint16_t process);
 
 /* How many rows the process that is read has. */
 static inline size_t survivor_row_count(const struct survivor_rows *rows)

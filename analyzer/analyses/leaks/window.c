@@ -14,6 +14,7 @@
 #include "ledger_order.h"
 #include "missing.h"
 #include "origins.h"
+#include "process_end.h"
 #include "sentence.h"
 #include "window_account.h"
 #include "window_say.h"
@@ -302,10 +303,43 @@ static int rank_of(const struct question *question, uint16_t ledger,
                : RANK_LEAKS;
 }
 
+/* "host grew by 432 KiB in the recorded window (432 KiB in 113 blocks not released)." */
+static const char *window_words(const struct question *question, struct report *report,
+                                uint16_t ledger, const struct window_account *account,
+                                const struct remaining *largest)
+{
+    struct arena *texts = report_arena(report);
+
+    return report_text(report, "%s %s in the recorded window (%s in %s not released%s).%s",
+                       label_ledger(question, texts, ledger), growth_words(report, account),
+                       label_size(texts, account->unreleased_bytes),
+                       label_counted(texts, account->unreleased_count, "block"),
+                       older_words(report, account),
+                       maker_words(question, report, largest, account->unreleased_bytes));
+}
+
+/* A program that broke off is to be mended first; marks would not have helped. */
+static void say_window(const struct question *question, struct report *report, int rank,
+                       const char *words)
+{
+    struct arena *texts = report_arena(report);
+    uint16_t number;
+    const struct model_process *program = process_of_program(question, &number);
+
+    if (program && process_ended_badly(program))
+        report_verdict(report, RANK_LEAKS, "No leak verdict, as %s %s before a loop was seen: %s",
+                       label_process(question, texts, number), process_end_words(texts, program),
+                       words);
+    else
+        report_verdict(report, rank,
+                       "No steps, so no leak verdict: %s Mark steps, or name what begins one, to "
+                       "find leaks.",
+                       words);
+}
+
 static void add_verdict(const struct question *question, struct report *report,
                         const struct remaining *rows, size_t count)
 {
-    struct arena *texts = report_arena(report);
     const struct remaining *largest;
     const char *unseen = NULL;
     uint16_t best = 0;
@@ -322,16 +356,9 @@ static void add_verdict(const struct question *question, struct report *report,
         largest = largest_of(rows, count, best);
         rank = rank_of(question, best, &account);
         if (largest)
-            unseen = label_unseen_callers(question, texts, best, largest->origin->who);
-        report_verdict(report, rank,
-                       "No steps, so no leak verdict: %s %s in the recorded window (%s in %s not "
-                       "released%s).%s Mark steps, or name what begins one, to "
-                       "find leaks.",
-                       label_ledger(question, texts, best), growth_words(report, &account),
-                       label_size(texts, account.unreleased_bytes),
-                       label_counted(texts, account.unreleased_count, "block"),
-                       older_words(report, &account),
-                       maker_words(question, report, largest, account.unreleased_bytes));
+            unseen =
+                label_unseen_callers(question, report_arena(report), best, largest->origin->who);
+        say_window(question, report, rank, window_words(question, report, best, &account, largest));
         if (unseen)
             report_verdict(report, rank, "%s", unseen);
     } else {

@@ -2,8 +2,6 @@
 /*
  * What to do about a request that failed: by why it did not fit.
  */
-#include <inttypes.h>
-
 #include "failed_request.h"
 #include "labels.h"
 #include "sentence.h"
@@ -30,8 +28,11 @@ static void look_for_absurd_request(const struct rule *rule, const struct eviden
         failed->size_bytes / absurd_times >= failed->most_held_bytes)
         advice_add(advices, rule,
                    report_text(evidence->report,
-                               "%s were asked for at once, %s times the most that a pool of this "
-                               "device ever held",
+                               failed->limit_bytes
+                                   ? translated("%s were asked for at once, %s times the most "
+                                                "that a pool of this process ever held")
+                                   : translated("%s were asked for at once, %s times the most "
+                                                "that a pool of this device ever held"),
                                failed_request_size(failed, report_arena(evidence->report)),
                                label_count(report_arena(evidence->report),
                                            failed->size_bytes / failed->most_held_bytes)),
@@ -45,16 +46,16 @@ static void look_for_growth_until_full(const struct rule *rule, const struct evi
 {
     const struct failed_request *failed = evidence->failed;
 
-    if (failed && failed->since_step && failed->grown_bytes &&
+    if (failed && failed->since && failed->grown_bytes &&
         (failed->unused_bytes < failed->size_bytes || !failed->knows_pieces ||
          failed->unused_bytes < failed->grown_bytes) &&
         failed->grown_bytes + failed->unused_bytes + failed->room_bytes >= failed->size_bytes)
         advice_add(advices, rule,
                    report_text(evidence->report,
-                               "%s grew by %s since step %" PRIu32
-                               "; without that the request would have had room",
+                               "%s grew by %s since %s; without that the request would have had "
+                               "room",
                                who(evidence, failed->grown), size(evidence, failed->grown_bytes),
-                               failed->since_step),
+                               failed->since),
                    failed->grown_bytes, false);
 }
 

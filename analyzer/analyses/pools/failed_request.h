@@ -7,6 +7,7 @@
 
 #include "advice_rules.h"
 #include "labels.h"
+#include "refusals.h"
 
 /* A request that failed, and what was there then. */
 struct failed_request {
@@ -22,7 +23,10 @@ struct failed_request {
     uint64_t most_held_bytes;                                  /* by any pool of the device, ever */
     struct who grown, holder; /* who grew most since a step, and who held most */
     uint64_t grown_bytes, holder_bytes;
-    uint32_t since_step; /* 0: there are no steps to compare with */
+    const char
+        *since; /* "the end of step 2"; NULL: nobody grew, or there is nothing to compare with */
+    uint64_t limit_bytes; /* the most that the process could have of the host; 0: not known */
+    enum memory_limit limit;
 };
 
 /* "902 MiB", "at least 580 MiB" */

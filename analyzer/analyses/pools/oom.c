@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Out of memory: the request that failed last, who held the memory then, who had grown, and what
- * the pools of the device held without using it.
+ * Out of memory: the request that failed (refusals.h), who held the memory then, who had grown, and
+ * what the pools of the device held without using it. The host is a device like others: its
+ * memory is that of the process.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -16,6 +17,8 @@
 #include "lives.h"
 #include "origins.h"
 #include "pool_analyses.h"
+#include "process_end.h"
+#include "refusals.h"
 #include "request_parts.h"
 #include "segment_pins.h"
 #include "sentence.h"
@@ -27,22 +30,24 @@ enum {
     word_precision = 128
 };
 
-/* Two failures with more between them are two requests. */
-static const uint64_t retry_ns = 1000000000;
-
 /* What was alive when the request failed. */
 struct failure_state {
     const struct question *question;
     const struct failure *failure;
     struct fragments fragments;
     uint64_t seen_count;        /* failures so far */
+    uint64_t birth_count;       /* of its process, so far */
     struct step_sample *groups; /* alive, by group; without parts that came back */
+    /* The same when half of the births before it were made: what to compare with without steps. */
+    struct step_sample *half;
+    uint64_t half_ns; /* 0: it was not reached */
     struct request_parts parts;
     struct step_sample came_back; /* of the failure's ledger, for this request */
     uint64_t room_bytes;          /* that went to such parts before it failed */
     bool is_behind;               /* it has failed */
     bool is_answered;             /* and the next request of its ledger was the same, and granted */
-    bool *is_holder;              /* by ledger: its blocks are what the program holds */
+    enum refusal_fate fate;
+    bool *is_holder; /* by ledger: its blocks are what the program holds */
 };
 
 struct grown {
@@ -52,6 +57,11 @@ struct grown {
 };
 
 /* --- the state when it failed --------------------------------------------------------------- */
+
+static bool is_of_host(const struct failure_state *state)
+{
+    return tally_ledger_at(state->question->tally, state->failure->ledger)->device < 0;
+}
 
 static bool on_event(void *context, const struct event *event)
 {
@@ -83,14 +93,37 @@ static bool is_same_size(const struct failure_state *state, uint64_t bytes)
            segment_bytes <= refused_bytes + refused_bytes / word_precision;
 }
 
+static void see_half(struct failure_state *state, const struct life *life)
+{
+    const struct tally *tally = state->question->tally;
+    uint16_t process = tally_ledger_at(tally, state->failure->ledger)->process;
+
+    if (state->is_behind || state->half_ns ||
+        tally_ledger_at(tally, life->ledger)->process != process)
+        return;
+    if (state->birth_count++ < state->failure->birth_count / 2)
+        return;
+    state->half_ns = life->born_ns;
+    memcpy(state->half, state->groups, tally_group_count(tally) * sizeof(*state->half));
+}
+
+/* A heap hands out blocks of that size to others as well. */
+static bool is_asked_again(const struct failure_state *state, const struct life *life)
+{
+    return is_same_size(state, life->size_bytes) &&
+           (!is_of_host(state) ||
+            tally_detail_at(state->question->tally, life->group)->site == state->failure->site);
+}
+
 /* Whoever is refused may make room and ask again. */
 static bool on_born(void *context, const struct life *life)
 {
     struct failure_state *state = context;
 
     request_parts_born(&state->parts, life);
+    see_half(state, life);
     if (state->is_behind && life->ledger == state->failure->ledger)
-        state->is_answered = is_same_size(state, life->size_bytes);
+        state->is_answered = is_asked_again(state, life);
     if (state->is_behind)
         return life->ledger != state->failure->ledger;
     state->groups[life->group].bytes += life->size_bytes;
@@ -124,9 +157,10 @@ static enum mt_result read_all(struct failure_state *state, struct mt_error *err
     request_parts_init(&state->parts, state->question->tally,
                        tally_ledger_at(state->question->tally, state->failure->ledger)->process);
     state->groups = calloc(tally_group_count(state->question->tally) + 1, sizeof(*state->groups));
+    state->half = calloc(tally_group_count(state->question->tally) + 1, sizeof(*state->half));
     state->is_holder =
         calloc(tally_ledger_count(state->question->tally), sizeof(*state->is_holder));
-    if (!state->groups || !state->is_holder)
+    if (!state->groups || !state->half || !state->is_holder)
         return mt_error_set(error, MT_NO_MEMORY, "no memory to list sites");
     result = fragments_read(state->question, &visitor, &state->fragments, error);
     if (result == MT_OK && state->parts.has_no_memory)
@@ -270,6 +304,27 @@ static int by_growth(const void *left, const void *right)
     return by_held(left, right);
 }
 
+/* "the end of step 2", or the time when half of what it asked for was there; NULL: neither. */
+static const char *compared_words(const struct failure_state *state, struct report *report,
+                                  uint32_t step)
+{
+    if (step)
+        return report_text(report, "the end of step %" PRIu32, step);
+    if (!state->half_ns || state->is_answered || state->fate != REFUSAL_FATAL)
+        return NULL;
+    return report_text(report, "half of the blocks were made (%s)",
+                       label_moment(state->question, report_arena(report), state->half_ns));
+}
+
+static uint64_t half_of(const struct failure_state *state, const struct origin *origin)
+{
+    uint64_t bytes = 0;
+
+    for (size_t k = 0; k < origin->group_count; k++)
+        bytes += state->half[origin->groups[k]].bytes;
+    return bytes;
+}
+
 static size_t find_holders(const struct failure_state *state, const struct origins *origins,
                            uint32_t step, struct grown *rows)
 {
@@ -286,7 +341,8 @@ static size_t find_holders(const struct failure_state *state, const struct origi
             row.held.bytes += state->groups[origin->groups[k]].bytes;
             row.held.count += state->groups[origin->groups[k]].count;
         }
-        row.before_bytes = step ? origin_at_step(tally, origin, step).bytes : 0;
+        row.before_bytes =
+            step ? origin_at_step(tally, origin, step).bytes : half_of(state, origin);
         if (row.held.count || row.before_bytes)
             rows[count++] = row;
     }
@@ -294,7 +350,7 @@ static size_t find_holders(const struct failure_state *state, const struct origi
 }
 
 static void add_holders(const struct question *question, struct report *report, const char *name,
-                        const char *title, const struct grown *rows, size_t count, uint32_t step)
+                        const char *title, const struct grown *rows, size_t count, bool is_compared)
 {
     struct arena *texts = report_arena(report);
     struct report_table *table = report_table(report, name, title, NULL);
@@ -306,7 +362,7 @@ static void add_holders(const struct question *question, struct report *report, 
             {"held_bytes", "held", value_bytes(rows[i].held.bytes)},
             {"block_count", "blocks", value_count(rows[i].held.count)},
             {"grown_bytes", "grown",
-             step ? value_change(VALUE_BYTES_CHANGE, growth_of(&rows[i])) : value_none()},
+             is_compared ? value_change(VALUE_BYTES_CHANGE, growth_of(&rows[i])) : value_none()},
             {"site", "site", value_who(question, texts, who)},
             {"operator", "operator", value_name(question, who.operator_text)},
             {"owner", "owner", value_name(question, who.owner_text)},
@@ -319,10 +375,43 @@ static void add_holders(const struct question *question, struct report *report, 
         report_table_remark(report, table, "... and %zu more sites.", count - shown);
 }
 
+/* Sorted by growth: how many grew, of which the first is told. */
+static size_t say_growth(const struct failure_state *state, struct report *report,
+                         const struct grown *rows, size_t count, const char *since)
+{
+    struct arena *texts = report_arena(report);
+
+    while (count && growth_of(&rows[count - 1]) <= 0)
+        count--;
+    if (count)
+        report_verdict(report, RANK_PEAK, "GREW: since %s %s by %s.", since,
+                       label_who(state->question, texts, rows[0].origin->who),
+                       label_size(texts, (uint64_t)growth_of(&rows[0])));
+    return count;
+}
+
+static void show_grown(const struct failure_state *state, struct report *report, struct grown *rows,
+                       size_t count, struct failed_request *failed)
+{
+    uint32_t step = compared_step(state->question, state->failure);
+    const char *since = compared_words(state, report, step);
+
+    if (!since)
+        return;
+    qsort(rows, count, sizeof(*rows), by_growth);
+    count = say_growth(state, report, rows, count, since);
+    if (count && step) { /* what a program loads before its first step is no growth to be stopped */
+        failed->since = since;
+        failed->grown = rows[0].origin->who;
+        failed->grown_bytes = (uint64_t)growth_of(&rows[0]);
+    }
+    add_holders(state->question, report, "grown_at_failure",
+                report_text(report, "Who had grown since %s", since), rows, count, true);
+}
+
 static void show_holders(struct failure_state *state, struct report *report,
                          struct failed_request *failed)
 {
-    struct arena *texts = report_arena(report);
     const struct question *question = state->question;
     uint32_t step = compared_step(question, state->failure);
     struct origins origins;
@@ -340,22 +429,11 @@ static void show_holders(struct failure_state *state, struct report *report,
         failed->holder = rows[0].origin->who;
         failed->holder_bytes = rows[0].held.bytes;
         add_holders(question, report, "held_at_failure",
-                    translated("Who held memory of the device when the request failed"), rows,
-                    count, step);
-        qsort(rows, count, sizeof(*rows), by_growth);
-        while (count && (!step || growth_of(&rows[count - 1]) <= 0))
-            count--;
-        if (count) {
-            failed->since_step = step;
-            failed->grown = rows[0].origin->who;
-            failed->grown_bytes = (uint64_t)growth_of(&rows[0]);
-            report_verdict(report, RANK_PEAK, "GREW: since the end of step %" PRIu32 " %s by %s.",
-                           step, label_who(question, texts, failed->grown),
-                           label_size(texts, failed->grown_bytes));
-        }
-        add_holders(question, report, "grown_at_failure",
-                    report_text(report, "Who had grown since the end of step %" PRIu32, step), rows,
-                    count, step);
+                    translated(is_of_host(state)
+                                   ? "Who held memory of the process when the request failed"
+                                   : "Who held memory of the device when the request failed"),
+                    rows, count, compared_words(state, report, step) != NULL);
+        show_grown(state, report, rows, count, failed);
     }
     free(rows);
     origins_release(&origins);
@@ -440,12 +518,34 @@ static void add_up_pools(struct failure_state *state, struct failed_request *fai
     }
 }
 
+/* Of the host the least of what limits the process. */
+static const char *limit_words(struct report *report, const struct failed_request *failed)
+{
+    const char *size = label_size(report_arena(report), failed->limit_bytes);
+
+    switch (failed->limit) {
+    case LIMIT_ADDRESS:
+        return report_text(report,
+                           " The address space of the process was limited to %s (RLIMIT_AS, "
+                           "ulimit -v).",
+                           size);
+    case LIMIT_DATA:
+        return report_text(
+            report, " The data of the process was limited to %s (RLIMIT_DATA, ulimit -d).", size);
+    case LIMIT_MACHINE:
+        break;
+    }
+    return report_text(report, " The machine has %s of memory and swap.", size);
+}
+
 /* Why it did not fit, as far as the pools tell. */
 static const char *reason(struct report *report, const struct failed_request *failed)
 {
     struct arena *texts = report_arena(report);
     uint64_t size_bytes = failed->size_bytes;
 
+    if (failed->limit_bytes)
+        return limit_words(report, failed);
     if (!failed->knows_pools)
         return "";
     if (failed->unused_bytes < size_bytes && failed->room_bytes)
@@ -551,17 +651,30 @@ static const char *handed_out(struct report *report, const struct failed_request
                                   : size;
 }
 
-static void say_failure(const struct question *question, struct report *report,
-                        const struct failed_request *failed, bool is_answered)
+/* How the request is called by what became of it. */
+static const char *fate_words(const struct failure_state *state)
 {
+    static const char *const words[] = {
+        [REFUSAL_FATAL] = "OUT OF MEMORY",
+        [REFUSAL_TOO_MUCH] = "REFUSED, MORE THAN THERE IS",
+        [REFUSAL_SURVIVED] = "REFUSED, AND THE PROGRAM WENT ON",
+    };
+
+    return translated(state->is_answered ? "REFUSED, AND GRANTED WHEN ASKED AGAIN"
+                                         : words[state->fate]);
+}
+
+static void say_failure(const struct failure_state *state, struct report *report,
+                        const struct failed_request *failed)
+{
+    const struct question *question = state->question;
     struct arena *texts = report_arena(report);
     const struct failure *failure = failed->failure;
     const struct ledger *ledger = tally_ledger_at(question->tally, failure->ledger);
 
     report_verdict(
         report, RANK_LEAKS, "%s: %s refused %s to %s%s, %s, when it had handed out %s%s.%s",
-        translated(is_answered ? "REFUSED, AND GRANTED WHEN ASKED AGAIN" : "OUT OF MEMORY"),
-        asked(question, report, failure), failed_request_size(failed, texts),
+        fate_words(state), asked(question, report, failure), failed_request_size(failed, texts),
         label_who(question, texts, (struct who){.site = failure->site}),
         label_in_step(question, texts, ledger->process, failure->step),
         label_moment(question, texts, failure->time_ns), handed_out(report, failed),
@@ -583,7 +696,7 @@ static bool is_same_request(const struct question *question, size_t first, size_
         const struct pool *other_pool = model_pool_at(question->model, other->pool);
 
         if (other->process != ledger->process || other->device != ledger->device ||
-            next->time_ns - row->time_ns > retry_ns)
+            next->time_ns - row->time_ns > REFUSAL_EPISODE_NS)
             return false;
         if (row->ledger != next->ledger && !pool_lies_in(pool, other_pool) &&
             !pool_lies_in(other_pool, pool))
@@ -618,21 +731,23 @@ static void note_others(const struct question *question, struct report *report,
     const struct failure *first = tally_failure_at(question->tally, 0);
     const struct ledger *ledger = tally_ledger_at(question->tally, first->ledger);
     size_t kept = tally_failure_count(question->tally), requests = count_requests(question);
+    const struct failure *newest = tally_failure_at(question->tally, kept - 1);
+    const char *shown_words =
+        translated(shown == newest ? "the last is shown" : "the one that tells most is shown");
     const char *first_words =
         report_text(report, "the first was %s for %s%s, %s", label_size(texts, first->size_bytes),
                     label_who(question, texts, (struct who){.site = first->site}),
                     label_in_step(question, texts, ledger->process, first->step),
                     label_moment(question, texts, first->time_ns));
 
-    if (shown->number > kept) /* not all are there to be joined */
-        report_note(report, shown->number,
-                    report_text(report, "calls were refused; the last is shown; %s", first_words));
+    if (newest->number > kept) /* not all are there to be joined */
+        report_note(report, newest->number,
+                    report_text(report, "calls were refused; %s; %s", shown_words, first_words));
     else if (requests > 1)
         report_note(report, requests,
-                    report_text(report,
-                                "requests failed (%s, with tries and layers); the last is "
-                                "shown; %s",
-                                label_counted(texts, shown->number, "call"), first_words));
+                    report_text(report, "requests failed (%s, with tries and layers); %s; %s",
+                                label_counted(texts, newest->number, "call"), shown_words,
+                                first_words));
 }
 
 static void advise(const struct question *question, struct report *report,
@@ -659,6 +774,29 @@ static struct failed_request request_of(const struct failure_state *state)
     };
 }
 
+/* What the process held, in all pools of the host that take nothing from each other. */
+static uint64_t held_by_process(const struct failure_state *state)
+{
+    uint64_t bytes = 0;
+
+    for (uint16_t i = 0; i < tally_ledger_count(state->question->tally); i++)
+        if (state->is_holder[i])
+            bytes += own_then(state, i);
+    return bytes;
+}
+
+static void see_host(const struct failure_state *state, struct failed_request *failed)
+{
+    const struct tally *tally = state->question->tally;
+    uint16_t process = tally_ledger_at(tally, state->failure->ledger)->process;
+
+    if (!is_of_host(state))
+        return;
+    failed->live_bytes = held_by_process(state);
+    failed->limit_bytes =
+        refusal_limit_bytes(model_process_at(tally_model(tally), process), &failed->limit);
+}
+
 static void answer(struct failure_state *state, struct report *report)
 {
     struct failed_request failed = request_of(state);
@@ -666,28 +804,62 @@ static void answer(struct failure_state *state, struct report *report)
     find_holder_ledgers(state);
     failed.most_held_bytes = most_held(state);
     add_up_pools(state, &failed);
-    say_failure(state->question, report, &failed, state->is_answered);
+    see_host(state, &failed);
+    say_failure(state, report, &failed);
     show_holders(state, report, &failed);
     show_free(state, report);
     advise(state->question, report, &failed);
 }
 
-/* Of the newest failure. is_asked: for it; else only what ended badly is worth the first words. */
-static void answer_newest(const struct question *question, struct report *report, bool is_asked)
+/* The last row of the request that begins there: a pool is refused after the driver below it. */
+static size_t request_end(const struct question *question, size_t first)
 {
-    size_t count = tally_failure_count(question->tally);
+    size_t end = first + 1;
+
+    while (end < tally_failure_count(question->tally) && is_same_request(question, first, end))
+        end++;
+    return end - 1;
+}
+
+/* Of several processes that of the worst fate, and of these the newest. SIZE_MAX: none failed. */
+static size_t failure_that_tells(const struct question *question, enum refusal_fate *fate)
+{
+    size_t told = SIZE_MAX;
+
+    *fate = REFUSAL_SURVIVED;
+    for (size_t i = 0; i < model_process_count(question->model); i++) {
+        size_t row = refusal_of(question->tally, (uint16_t)i);
+        const struct failure *failure =
+            row == SIZE_MAX ? NULL : tally_failure_at(question->tally, row);
+        enum refusal_fate its = failure ? refusal_fate(question->tally, failure) : *fate;
+
+        if (!failure || (told != SIZE_MAX && its > *fate) ||
+            (told != SIZE_MAX && its == *fate &&
+             failure->time_ns < tally_failure_at(question->tally, told)->time_ns))
+            continue;
+        told = row;
+        *fate = its;
+    }
+    return told == SIZE_MAX ? told : request_end(question, told);
+}
+
+/* is_asked: for it; else only what ended badly is worth the first words. */
+static void answer_failure(const struct question *question, struct report *report, bool is_asked)
+{
     struct failure_state state = {.question = question};
+    size_t told = failure_that_tells(question, &state.fate);
     struct mt_error error;
     enum mt_result result;
 
-    state.failure = tally_failure_at(question->tally, count - 1);
+    state.failure = tally_failure_at(question->tally, told);
     result = read_all(&state, &error);
     if (result != MT_OK)
         report_note(report, 0, report_text(report, "oom: %s", error.message));
-    else if (is_asked || !state.is_answered)
+    else if (is_asked || (!state.is_answered && state.fate != REFUSAL_SURVIVED))
         answer(&state, report);
     note_others(question, report, state.failure);
     free(state.groups);
+    free(state.half);
     free(state.is_holder);
     request_parts_release(&state.parts);
     fragments_release(&state.fragments);
@@ -696,7 +868,7 @@ static void answer_newest(const struct question *question, struct report *report
 void analyse_oom(const struct question *question, struct report *report)
 {
     if (tally_failure_count(question->tally))
-        answer_newest(question, report, true);
+        answer_failure(question, report, true);
     else
         report_verdict(report, RANK_LEAKS, "No request for memory failed.");
 }
@@ -704,7 +876,7 @@ void analyse_oom(const struct question *question, struct report *report)
 void analyse_oom_if_any(const struct question *question, struct report *report)
 {
     if (tally_failure_count(question->tally))
-        answer_newest(question, report, false);
+        answer_failure(question, report, false);
 }
 
 static bool may_be_a_part(const struct question *question, const struct failure *failure)
@@ -721,13 +893,14 @@ static bool may_be_a_part(const struct question *question, const struct failure 
  * reading. */
 void analyse_oom_in_short(const struct question *question, struct report *report)
 {
-    size_t count = tally_failure_count(question->tally);
-    struct failed_request failed = {.failure = count ? tally_failure_at(question->tally, count - 1)
-                                                     : NULL};
+    enum refusal_fate fate;
+    size_t told = failure_that_tells(question, &fate);
     struct arena *texts = report_arena(report);
+    struct failed_request failed;
 
-    if (!failed.failure)
+    if (told == SIZE_MAX || fate == REFUSAL_SURVIVED)
         return;
+    failed = (struct failed_request){.failure = tally_failure_at(question->tally, told)};
     failed.size_bytes = failed.failure->size_bytes;
     failed.part_count = may_be_a_part(question, failed.failure);
     report_verdict(report, RANK_LEAKS, "REFUSED: %s to %s by %s; leaktide oom says why.",

@@ -4,6 +4,8 @@
  */
 #include "rank_gather_parts.h"
 
+#include "refusals.h"
+
 enum { OPERATOR_SHARE = 100 };
 
 void gather_operators(struct gathering *gathering)
@@ -91,11 +93,14 @@ void gather_failures(struct gathering *gathering)
         const struct failure *failure = tally_failure_at(question->tally, i);
         uint16_t process = tally_ledger_at(question->tally, failure->ledger)->process;
         const struct model_process *of = model_process_at(model, process);
-        size_t row =
-            gathered_row(gathering, SUMMARY_failures,
-                         (struct gathered_columns){COLUMN_failures_process_key,
-                                                   COLUMN_failures_pool, COLUMN_failures_device},
-                         failure->ledger);
+        size_t row;
+
+        if (refusal_fate(question->tally, failure) == REFUSAL_SURVIVED)
+            continue;
+        row = gathered_row(gathering, SUMMARY_failures,
+                           (struct gathered_columns){COLUMN_failures_process_key,
+                                                     COLUMN_failures_pool, COLUMN_failures_device},
+                           failure->ledger);
 
         if (failure->site)
             summary_put_text(

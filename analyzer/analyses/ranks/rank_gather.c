@@ -8,6 +8,7 @@
 #include "ledger_figures.h"
 #include "ledger_layers.h"
 #include "origins.h"
+#include "process_end.h"
 #include "rank_gather_parts.h"
 
 /* --- names ------------------------------------------------------------------------------------ */
@@ -153,7 +154,7 @@ static void gather_process(struct gathering *gathering, uint16_t index)
     summary_put(summary, COLUMN_ranks_is_complete, row,
                 process->is_complete && !lost && !model_is_incomplete(model));
     put_optional(summary, COLUMN_ranks_exit_status, row, process->exit_status,
-                 process->has_exited || process->ended_at_once);
+                 process_exit_is_known(process));
     put_optional(summary, COLUMN_ranks_kernel_kill_count, row, kills, kills > 0);
 }
 

@@ -69,11 +69,16 @@ static struct survivor_process process_read(struct survivor_reading *reading, ui
         .hides_objects = hides_objects(current, process),
         .is_errand = process->is_errand,
         .is_cut =
-            current->python_end && !current->interpreter_end.is_cleared && !process->is_window,
+            current->ends.python && !current->interpreter_end.is_cleared && !process->is_window,
         .peak_bytes = leak_process_bytes(tally, number),
-        .end = survivor_rows_work_end(&reading->rows),
+        .end = survivor_rows_work_end(&reading->rows, number),
         .unseen = unseen_watch_end(&reading->rows.unseen, number, &reading->arena),
     };
+}
+
+static bool on_event(void *context, const struct event *event)
+{
+    return survivor_rows_refused(&((struct survivor_reading *)context)->rows, event);
 }
 
 static bool on_process_over(void *context, uint16_t number)
@@ -116,8 +121,12 @@ struct survivor_reading *survivor_reading_create(const struct question *question
         return NULL;
     }
     reading->has_rows = true;
-    *visitor = (struct life_visitor){
-        .context = reading, .born = on_born, .over = on_over, .process_over = on_process_over};
+    *visitor = (struct life_visitor){.context = reading,
+                                     .born = on_born,
+                                     .over = on_over,
+                                     .event = on_event,
+                                     .process_over = on_process_over,
+                                     .event_kinds = 1u << EVENT_ALLOC_FAILED};
     return reading;
 }
 

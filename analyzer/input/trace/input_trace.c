@@ -241,6 +241,8 @@ static void note_stacks(struct model *model, const struct run_file *file)
                    (unsigned)(h->unread_python >> 16 & 0xff));
 }
 
+enum { END_SIGNAL_BITS = 0x7f, END_STATUS_SHIFT = 8 }; /* of what waitpid tells */
+
 /* The row of the model for one process image, as far as its header tells. */
 static void add_process(struct run *run, struct run_file *file)
 {
@@ -259,8 +261,13 @@ static void add_process(struct run *run, struct run_file *file)
         .world_size = h->world_size <= INT32_MAX ? (uint32_t)h->world_size : 0,
         .is_complete = h->state == MT_FILE_CLOSED || became_another_program(run, file),
         .hides_objects = h->unseen_python != 0,
+        .is_end_known = (h->end_status & MT_END_IS_KNOWN) != 0,
+        .end_signal = h->end_status & END_SIGNAL_BITS,
+        .limits = {h->address_limit_bytes, h->data_limit_bytes, h->machine_bytes},
     };
 
+    if (process.is_end_known && !process.end_signal)
+        process.exit_status = h->end_status >> END_STATUS_SHIFT & UINT8_MAX;
     process.end_ns = process.start_ns;
     if (h->last_monotonic_ns > h->start_monotonic_ns)
         process.end_ns += h->last_monotonic_ns - h->start_monotonic_ns;

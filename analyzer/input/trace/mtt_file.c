@@ -121,6 +121,9 @@ static void header_refresh(struct mt_file_header *header, const struct mt_rings_
     header->unread_python = place->header.unread_python;
     header->unseen_python = place->header.unseen_python;
     header->told_steps = place->header.told_steps;
+    header->address_limit_bytes = place->header.address_limit_bytes;
+    header->data_limit_bytes = place->header.data_limit_bytes;
+    header->machine_bytes = place->header.machine_bytes;
 }
 
 /* Rings of its own, or those that it has in the file of the run. */

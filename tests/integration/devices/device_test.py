@@ -240,7 +240,8 @@ class DeviceTest(unittest.TestCase):
                  e["size_bytes"] == 40 * KIB and e["function"] == "fake_c10_host_alloc"]
         self.assertEqual(len(leaks), 12)
         self.assertEqual([(e["text"], e["size_bytes"], e["device"]) for e in events
-                          if e["event"] == "alloc_failed"], [("torch", 8 * MIB, 1), ("pta", 902 * MIB, 1)])
+                          if e["event"] == "alloc_failed"], [("torch", 8 * MIB, 1), ("pta", 902 * MIB, 1), ("host", 1 << 50, -1),
+                                                               ("torch_cpu", 1 << 50, -1)])
         reserved = {}
         for event in events:
             if event["event"] == "pool_reserved":

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Steps of a PyTorch program: tensors on two devices and on the host, mapped storages, a profiler
- * that runs for some of the steps, and a device that is full in the end. Prints what is left, as
- * ascend_steps.c does.
+ * that runs for some of the steps, and a device and a host that are full in the end. Prints what is
+ * left, as ascend_steps.c does.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -12,6 +12,7 @@
 
 enum { STEPS = 6, KIB = 1024, TENSOR = 96 * KIB, HOST_TENSOR = 40 * KIB, MAPPED = 16 * KIB };
 
+static volatile size_t more_than_there_is = (size_t)1 << 50;
 static void *leaked[FAKE_CUDA_DEVICES][STEPS], *leaked_on_host[STEPS], *leaked_mapping;
 
 static void use_temporaries(int device)
@@ -62,7 +63,8 @@ int main(void)
     for (int step = 0; step < STEPS; step++)
         printf("left torch_cpu %" PRIuPTR " %d\n", (uintptr_t)leaked_on_host[step], HOST_TENSOR);
     printf("left torch_cpu %" PRIuPTR " %d\n", (uintptr_t)leaked_mapping, MAPPED);
-    if (fake_c10_device_alloc(1, 4 * FAKE_C10_SEGMENT_BYTES) || fake_c10_npu_refuse(77) != 77)
+    if (fake_c10_device_alloc(1, 4 * FAKE_C10_SEGMENT_BYTES) || fake_c10_npu_refuse(77) != 77 ||
+        fake_c10_host_alloc(more_than_there_is))
         return 1;
     printf("reports %u\n", fake_c10_reports());
     return 0;
