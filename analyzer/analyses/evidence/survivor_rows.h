@@ -27,6 +27,13 @@
 #include "table.h"
 #include "unseen_growth.h"
 
+/* A moment of a process, and how much of what came until then came of imports: these end no loop.
+ */
+struct survivor_moment {
+    uint32_t births, imported; /* of the process, and of these by imports */
+    uint64_t time_ns, import_ns;
+};
+
 /* Stacks of one shape. It does not know the lines of native functions: the group that has most is
  * whom the row is named after. */
 struct survivor_row {
@@ -38,10 +45,19 @@ struct survivor_row {
     uint16_t ledger;
     uint16_t heap;
     uint16_t traits;
-    bool is_active;   /* allocates to the end; known once it was judged */
-    bool is_reserved; /* segments of a pool, which is judged instead; known with its process */
-    uint64_t first_ns, last_ns; /* of its births */
+    bool is_active;    /* allocates to the end; known once it was judged */
+    bool is_reserved;  /* segments of a pool, which is judged instead; known with its process */
+    uint64_t first_ns; /* of its births */
+    struct survivor_moment newest;
+    uint64_t alive_at_newest_bytes; /* after its newest birth */
+    /* When a tenth of that had gone, and all but a tenth; births 0: it has not. */
+    struct survivor_moment went_first, went_last;
     struct overdue_stack stack;
+};
+
+/* How much came between two moments, without imports. */
+struct survivor_span {
+    uint64_t births, time_ns;
 };
 
 /* Of the process that is read. */
@@ -50,9 +66,10 @@ struct survivor_current {
     bool lacks_names; /* its interpreter may have run what rules look for: nobody knows */
     struct interpreter_end interpreter_end;
     uint64_t first_index; /* of its births */
-    /* Births until the last under Python, of a device, and of any, before the end. */
-    uint64_t python_end, device_end, any_end;
-    uint32_t clock;
+    struct survivor_moment now;
+    /* The newest birth under Python, of a device, and of any, before the end. */
+    struct survivor_moment python_end, device_end, any_end;
+    uint64_t ending_ns; /* when it was first seen to take itself down; 0: it was not */
     uint64_t asked_bytes;
     struct clock_samples times, asked; /* asked: bytes before the birth */
     struct collector_watch collector;
@@ -112,8 +129,16 @@ void survivor_rows_settle(struct survivor_rows *rows);
 /* The process is over: what is read next is of another one. */
 void survivor_rows_next_process(struct survivor_rows *rows);
 
-/* Births of the process until its work ended. */
-uint32_t survivor_rows_work_end(const struct survivor_rows *rows);
+/* When the work of the process ended. Borrowed as long as the rows. */
+const struct survivor_moment *survivor_rows_work_end(const struct survivor_rows *rows);
+/* What came between the newest birth of a stack and the end of the work. Of what was given back in
+ * between, at once or later, the taking down is no part of that. */
+struct survivor_span survivor_row_rest(const struct survivor_rows *rows,
+                                       const struct survivor_row *row);
+/* From its first birth to its newest. */
+struct survivor_span survivor_row_lasted(const struct survivor_row *row);
+/* Nearly all that it kept went before the work ended. */
+bool survivor_row_is_given_back(const struct survivor_rows *rows, const struct survivor_row *row);
 
 /* How many rows the process that is read has. */
 static inline size_t survivor_row_count(const struct survivor_rows *rows)

@@ -68,10 +68,10 @@ static struct survivor_process process_read(struct survivor_reading *reading, ui
         .lacks_names = current->lacks_names,
         .hides_objects = hides_objects(current, process),
         .is_errand = process->is_errand,
-        .is_cut =
-            current->python_end && !current->interpreter_end.is_cleared && !process->is_window,
+        .is_cut = current->python_end.births && !current->interpreter_end.is_cleared &&
+                  !process->is_window,
         .peak_bytes = leak_process_bytes(tally, number),
-        .end = survivor_rows_work_end(&reading->rows),
+        .end = survivor_rows_work_end(&reading->rows)->births,
         .unseen = unseen_watch_end(&reading->rows.unseen, number, &reading->arena),
     };
 }
