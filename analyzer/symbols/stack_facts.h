@@ -17,15 +17,15 @@
 #include "keyed_table.h"
 #include "model.h"
 
-enum { STACK_DEPTH_MOST = (1 << 12) - 1 };
+enum { STACK_DEPTH_MOST = (1 << 11) - 1 };
 
 /* Stacks are numbers of the model. */
 struct stack_fact {
     uint32_t telling;    /* the stack whose own frame is the telling one; before operator_entry() */
     uint32_t called;     /* the stack right inside of it; 0: there is none */
     uint32_t python;     /* the innermost that ends in a frame of Python; 0: there is none */
-    uint32_t depth : 12; /* named frames; 0: nothing is known yet; or STACK_DEPTH_MOST and more */
-    uint32_t traits : 15;     /* enum stack_trait */
+    uint32_t depth : 11; /* named frames; 0: nothing is known yet; or STACK_DEPTH_MOST and more */
+    uint32_t traits : 16;     /* enum stack_trait */
     uint32_t class : 4;       /* of the telling frame */
     uint32_t is_operator : 1; /* what is called from here is how an operator does its work */
 };

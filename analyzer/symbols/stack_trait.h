@@ -17,12 +17,13 @@ enum stack_trait {
         128, /* what it makes lives until a collector finds that nobody reaches it */
     STACK_IS_COLLECTING = 256, /* that collector begins to look at all of its heap */
     STACK_IS_CLEANUP = 512, /* a runtime takes itself down: until then nothing was freed for that */
-    STACK_IS_FLUSHING = 1024, /* an interpreter's threads and exit handlers are over */
-    STACK_IS_SWEEPING = 2048, /* its collector runs */
-    STACK_IS_SWEPT = 8192,    /* the program told it to, and may have been answered */
-    STACK_IS_PLAIN = 4096,    /* what it makes refers to nothing, so no cycle is of such alone */
-    STACK_IS_UNNAMED = 16384  /* a function of the interpreter in it may be any that rules look for:
-                                 what the others do not say of it is not knowable */
+    STACK_IS_FLUSHING = 1024,   /* an interpreter's threads and exit handlers are over */
+    STACK_IS_SWEEPING = 2048,   /* its collector runs */
+    STACK_IS_SWEPT = 8192,      /* the program told it to, and may have been answered */
+    STACK_IS_PLAIN = 4096,      /* what it makes refers to nothing, so no cycle is of such alone */
+    STACK_IS_CONTAINER = 32768, /* what it makes is an object that the collector counts */
+    STACK_IS_UNNAMED = 16384 /* a function of the interpreter in it may be any that rules look for:
+                                what the others do not say of it is not knowable */
 };
 
 /* Any of these tells something of how an interpreter ends. */

@@ -689,7 +689,7 @@ uint64_t symbols_site_key(struct symbols *symbols, uint32_t site)
  * stays, whichever it was: the telling frame and what it says of the time are all that is asked. */
 static uint64_t import_shape(const struct model *model, const struct stack_fact *fact)
 {
-    unsigned traits = fact->traits & ~(unsigned)STACK_IS_PLAIN;
+    unsigned traits = fact->traits & ~(unsigned)(STACK_IS_PLAIN | STACK_IS_CONTAINER);
 
     return hash_pair(model_stack_at(model, fact->telling)->frame, traits) | 1;
 }

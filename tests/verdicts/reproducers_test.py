@@ -30,6 +30,38 @@ for i in range(3000):
     kept.append(bytes(4000 + i % 7))
     if i % 3 == 0: str(i) * 40
 """
+# A loop that keeps what it makes; what follows it is not known yet.
+KEEPS = """
+kept = []
+def load():
+    t = [bytes(2000) for _ in range(20)]
+    return bytes(50000)
+for i in range(400):
+    kept.append(load())
+"""
+KEEPS_C = """
+#include <stdlib.h>
+#include <string.h>
+static char *kept[400];
+__attribute__((noinline)) static char *load(void)
+{
+    volatile char *note = malloc(2000);
+    note[0] = 1;
+    free((char *)note);
+    return memset(malloc(50000), 1, 50000);
+}
+int main(void)
+{
+    for (int i = 0; i < 400; i++)
+        kept[i] = load();
+    for (int i = 0; i < 200000; i++) {
+        volatile char *block = malloc(64);
+        block[0] = 1;
+        free((char *)block);
+    }
+    return kept[0][0] != 1;
+}
+"""
 
 
 def leaktide(*arguments, env=None):
@@ -135,6 +167,26 @@ class ReproducersTest(unittest.TestCase):
         self.assertEqual(self.gate(recording, 'min_slope = "1 B/step"').returncode, 1)
         done = self.gate(recording, 'min_slope = "1 GiB/step"')
         self.assertNotIn("no leak", done.stdout)
+
+    def test_a_loop_is_judged_at_its_own_end(self):
+        followed = {"import json, email, http.client": 1, "print(len(kept))": 1, "sum(i * i for i in range(500000))": 4}
+        for i, (line, status) in enumerate(followed.items()):
+            with self.subTest(line=line):
+                recording = self.run_python("followed%d" % i, KEEPS + line + "\n", "--call-stack=python,c")
+                self.assertEqual(leaktide("leaks", recording).returncode, status)
+                said = answer("leaks", recording)["verdict"][0]
+                self.assertRegex(said, r"\b1[89]\.\d MiB")
+                self.assertRegex(said, r" at load \(")
+                self.assertNotEqual(self.gate(recording, 'min_slope = "1 B/step"').returncode, 0)
+
+    def test_a_loop_of_c_before_other_work_is_not_calm(self):
+        program, recording = self.path("keeps"), self.path("keeps.leaktide")
+        subprocess.run([COMPILER, "-O1", "-g", "-o", program, self.path("keeps.c", KEEPS_C)], check=True)
+        leaktide("run", "-q", "--no-report", "--device=cpu", "--call-stack=c", "-o", recording, "--", program)
+        done = leaktide("leaks", recording)
+        self.assertEqual(done.returncode, 4, done.stdout)
+        self.assertRegex(done.stdout, r"^CANNOT SAY whether .* ended .* before the program did, and 1\d\.\d MiB of it .*load \(keeps.c:\d+\)")
+        self.assertEqual(self.gate(recording, 'min_slope = "1 B/step"').returncode, 4)
 
     def test_few_steps_are_no_evidence(self):
         for steps in (1, 2, 3):

@@ -39,22 +39,24 @@ bool interpreter_end_is_sweeping(const struct interpreter_end *end)
 
 /* Each cycle has a block that refers to others. Where fewer went than survivors are needed, no
  * loop made cycles of them. */
-static bool is_let_go(const struct interpreter_end *end)
+static bool is_let_go(const struct interpreter_end *end, bool sees_objects)
 {
+    bool is_unanswered = sees_objects && end->containers > READY_NUMBERS_MAX;
+
     return end->is_handled && !end->swept_early &&
-           (end->shows_sweeps || end->referrers < SURVIVORS_MIN);
+           (end->shows_sweeps || is_unanswered || end->referrers < SURVIVORS_MIN);
 }
 
-enum overdue_sweep interpreter_end_sweep(const struct interpreter_end *end)
+enum overdue_sweep interpreter_end_sweep(const struct interpreter_end *end, bool sees_objects)
 {
     if (!end->is_cleared)
         return OVERDUE_SWEEP_UNKNOWN;
-    return is_let_go(end) ? OVERDUE_SWEEP_LAST : OVERDUE_SWEEP_ALL;
+    return is_let_go(end, sees_objects) ? OVERDUE_SWEEP_LAST : OVERDUE_SWEEP_ALL;
 }
 
 enum overdue_sweep interpreter_end_doubted(const struct interpreter_end *end)
 {
     if (!end->is_cleared)
         return OVERDUE_SWEEP_UNKNOWN;
-    return end->is_handled && !end->swept_early ? OVERDUE_SWEEP_LAST : OVERDUE_SWEEP_ALL;
+    return end->is_handled ? OVERDUE_SWEEP_LAST : OVERDUE_SWEEP_ALL;
 }

@@ -6,6 +6,7 @@
 #include "hash.h"
 #include "ledger_layers.h"
 #include "list.h"
+#include "thresholds.h"
 
 struct group_state {
     uint64_t alive_bytes;
@@ -145,6 +146,8 @@ static void see_let_go(struct survivor_rows *rows)
 
         if (!is_plain(row))
             rows->current.interpreter_end.referrers += count;
+        if (row->traits & STACK_IS_CONTAINER)
+            rows->current.interpreter_end.containers += count;
     }
 }
 
@@ -168,13 +171,26 @@ static void see_time(struct survivor_rows *rows, unsigned traits, bool is_on_dev
     }
     if (traits & STACK_TELLS_END)
         see_end(rows, interpreter_end_born(&current->interpreter_end, traits));
-    if (traits & STACK_IS_ENDING)
+    if (traits & STACK_IS_ENDING) {
+        current->ending_ns = current->ending_ns ? current->ending_ns : current->now.time_ns;
         return;
-    current->ends.any = current->clock;
+    }
+    current->ends.any = current->now;
     if (is_on_device)
-        current->ends.device = current->clock;
+        current->ends.device = current->now;
     if (traits & STACK_IS_PYTHON)
-        current->ends.python = current->clock;
+        current->ends.python = current->now;
+}
+
+/* The time since the birth before is of the import. */
+static void now_is(struct survivor_moment *now, uint32_t births, uint64_t time_ns, unsigned traits)
+{
+    if (traits & STACK_IS_IMPORT) {
+        now->imported++;
+        now->import_ns += now->births && time_ns > now->time_ns ? time_ns - now->time_ns : 0;
+    }
+    now->births = births;
+    now->time_ns = time_ns;
 }
 
 static void tide_rise(struct survivor_tide *tide, uint64_t bytes)
@@ -214,13 +230,13 @@ static void born(struct survivor_rows *rows, const struct survivor_change *chang
     uint32_t clock = (uint32_t)(change->index - current->first_index);
     struct group_state *group = &rows->groups[change->group];
 
-    current->clock = clock + 1;
     clock_samples_put(&current->times, clock, change->time_ns);
     clock_samples_put(&current->asked, clock, current->asked_bytes);
     if (is_judged(rows, change->ledger)) /* address space is no memory */
         current->asked_bytes += change->size_bytes;
     if (!group->row)
         group_begin(rows, change->group, change->ledger);
+    now_is(&current->now, clock + 1, change->time_ns, group->traits);
     see_time(rows, group->traits,
              tally_ledger_at(rows->question->tally, change->ledger)->device >= 0);
     collector_watch_born(&current->collector, group->traits, clock);
@@ -234,8 +250,26 @@ static void born(struct survivor_rows *rows, const struct survivor_change *chang
         row_born(stack, change->group, group->alive_bytes);
         if (!stack->stack.births)
             stack->first_ns = change->time_ns;
-        stack->last_ns = change->time_ns;
+        stack->newest = current->now;
+        stack->went_first.births = stack->went_last.births = 0;
         rows->has_failed |= !overdue_born(&stack->stack, clock, change->size_bytes);
+        stack->alive_at_newest_bytes = stack->stack.alive_bytes;
+    }
+}
+
+static void row_gone(struct survivor_row *row, const struct survivor_moment *now, uint64_t time_ns)
+{
+    uint64_t few_bytes = row->alive_at_newest_bytes / FEW_SHARE;
+
+    if (row->stack.alive_bytes > row->alive_at_newest_bytes - few_bytes || row->went_last.births)
+        return;
+    if (!row->went_first.births) {
+        row->went_first = *now;
+        row->went_first.time_ns = time_ns;
+    }
+    if (row->stack.alive_bytes <= few_bytes) {
+        row->went_last = *now;
+        row->went_last.time_ns = time_ns;
     }
 }
 
@@ -254,8 +288,9 @@ static void gone(struct survivor_rows *rows, const struct survivor_change *chang
         if (stack->most_group == change->group)
             stack->most_bytes = group->alive_bytes;
         rows->has_failed |= !overdue_gone(
-            &stack->stack, (uint32_t)(change->index - current->first_index), current->clock,
+            &stack->stack, (uint32_t)(change->index - current->first_index), current->now.births,
             change->size_bytes, interpreter_end_is_sweeping(&current->interpreter_end));
+        row_gone(stack, &current->now, change->time_ns);
     }
 }
 
@@ -379,16 +414,60 @@ bool survivor_rows_refused(struct survivor_rows *rows, const struct event *event
 
 /* --- of a process ---------------------------------------------------------------------------- */
 
-uint32_t survivor_rows_work_end(const struct survivor_rows *rows, uint16_t process)
+static struct survivor_moment last_of(const struct work_ends *ends)
 {
-    const struct survivor_current *current = &rows->current;
-    struct work_ends ends = current->ends;
+    if (!ends->python.births)
+        return ends->any;
+    return ends->device.births > ends->python.births ? ends->device : ends->python;
+}
+
+void survivor_rows_end_work(struct survivor_rows *rows, uint16_t process)
+{
+    struct survivor_current *current = &rows->current;
 
     if (current->refused.weight && refusal_ended(question_ledgers(rows->question), process))
-        ends = current->refused_ends;
-    if (!ends.python)
-        return (uint32_t)ends.any;
-    return (uint32_t)(ends.device > ends.python ? ends.device : ends.python);
+        current->work_end = last_of(&current->refused_ends);
+    else
+        current->work_end = last_of(&current->ends);
+}
+
+static struct survivor_span span_between(const struct survivor_moment *from,
+                                         const struct survivor_moment *to)
+{
+    struct survivor_span span = {0};
+
+    if (to->births > from->births)
+        span.births = to->births - from->births - (to->imported - from->imported);
+    if (to->time_ns > from->time_ns + (to->import_ns - from->import_ns))
+        span.time_ns = to->time_ns - from->time_ns - (to->import_ns - from->import_ns);
+    return span;
+}
+
+bool survivor_row_is_given_back(const struct survivor_rows *rows, const struct survivor_row *row)
+{
+    return row->went_last.births && row->went_last.time_ns < rows->current.work_end.time_ns;
+}
+
+struct survivor_span survivor_row_rest(const struct survivor_rows *rows,
+                                       const struct survivor_row *row)
+{
+    const struct survivor_moment *end = &rows->current.work_end;
+    struct survivor_span before, after;
+
+    if (!survivor_row_is_given_back(rows, row))
+        return span_between(&row->newest, end);
+    before = span_between(&row->newest, &row->went_first);
+    after = span_between(&row->went_last, end);
+    return (struct survivor_span){
+        .births = before.births > after.births ? before.births : after.births,
+        .time_ns = before.time_ns > after.time_ns ? before.time_ns : after.time_ns,
+    };
+}
+
+struct survivor_span survivor_row_lasted(const struct survivor_row *row)
+{
+    return (struct survivor_span){.births = row->stack.last - row->stack.first,
+                                  .time_ns = row->newest.time_ns - row->first_ns};
 }
 
 struct survivor_row *survivor_row_settled(const struct survivor_rows *rows, size_t at)

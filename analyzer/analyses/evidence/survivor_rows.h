@@ -28,6 +28,13 @@
 #include "table.h"
 #include "unseen_growth.h"
 
+/* A moment of a process, and how much of what came until then came of imports: these end no loop.
+ */
+struct survivor_moment {
+    uint32_t births, imported; /* of the process, and of these by imports */
+    uint64_t time_ns, import_ns;
+};
+
 /* Stacks of one shape. It does not know the lines of native functions: the group that has most is
  * whom the row is named after. */
 struct survivor_row {
@@ -39,10 +46,19 @@ struct survivor_row {
     uint16_t ledger;
     uint16_t heap;
     uint16_t traits;
-    bool is_active;   /* allocates to the end; known once it was judged */
-    bool is_reserved; /* segments of a pool, which is judged instead; known with its process */
-    uint64_t first_ns, last_ns; /* of its births */
+    bool is_active;    /* allocates to the end; known once it was judged */
+    bool is_reserved;  /* segments of a pool, which is judged instead; known with its process */
+    uint64_t first_ns; /* of its births */
+    struct survivor_moment newest;
+    uint64_t alive_at_newest_bytes; /* after its newest birth */
+    /* When a tenth of that had gone, and all but a tenth; births 0: it has not. */
+    struct survivor_moment went_first, went_last;
     struct overdue_stack stack;
+};
+
+/* How much came between two moments, without imports. */
+struct survivor_span {
+    uint64_t births, time_ns;
 };
 
 /* Of the process that is read. */
@@ -51,14 +67,16 @@ struct survivor_current {
     bool lacks_names; /* its interpreter may have run what rules look for: nobody knows */
     struct interpreter_end interpreter_end;
     uint64_t first_index; /* of its births */
-    /* Births until the last under Python, of a device, and of any, before the end. */
+    struct survivor_moment now;
+    /* The newest birth under Python, of a device, and of any, before the end. */
     struct work_ends {
-        uint64_t python, device, any;
+        struct survivor_moment python, device, any;
     } ends;
     /* The same when memory was refused, the first time of the last episode. */
     struct work_ends refused_ends;
     struct refusal_episode refused;
-    uint32_t clock;
+    struct survivor_moment work_end; /* known once the process is over */
+    uint64_t ending_ns;              /* when it was first seen to take itself down; 0: it was not */
     uint64_t asked_bytes;
     struct clock_samples times, asked; /* asked: bytes before the birth */
     struct collector_watch collector;
@@ -121,8 +139,17 @@ void survivor_rows_next_process(struct survivor_rows *rows);
 /* A request for memory was refused. */
 bool survivor_rows_refused(struct survivor_rows *rows, const struct event *event);
 
-/* Births of the process until its work ended, which a refusal may have done. */
-uint32_t survivor_rows_work_end(const struct survivor_rows *rows, uint16_t process);
+/* The process is over: when its work ended, which a refusal may have done. Before rows are judged.
+ */
+void survivor_rows_end_work(struct survivor_rows *rows, uint16_t process);
+/* What came between the newest birth of a stack and the end of the work. Of what was given back in
+ * between, at once or later, the taking down is no part of that. */
+struct survivor_span survivor_row_rest(const struct survivor_rows *rows,
+                                       const struct survivor_row *row);
+/* From its first birth to its newest. */
+struct survivor_span survivor_row_lasted(const struct survivor_row *row);
+/* Nearly all that it kept went before the work ended. */
+bool survivor_row_is_given_back(const struct survivor_rows *rows, const struct survivor_row *row);
 
 /* How many rows the process that is read has. */
 static inline size_t survivor_row_count(const struct survivor_rows *rows)

@@ -213,11 +213,17 @@ static void say_steps(const struct question *question, struct report *report,
     ledger_growth_add(question, report, verdict);
 }
 
-/* Nothing is said of what was recorded before what was not. */
+/* Nothing is said of what was recorded before what was not, and of what grew before its loop. */
+static bool comes_first(const struct verdict *verdict)
+{
+    return verdict->doubt_count && (verdict->doubts[0].kind == DOUBT_DEVICE_UNRECORDED ||
+                                    verdict->doubts[0].kind == DOUBT_LOOP);
+}
+
 static void say_window(const struct question *question, struct report *report,
                        const struct verdict *verdict)
 {
-    if (verdict->doubt_count && verdict->doubts[0].kind == DOUBT_DEVICE_UNRECORDED)
+    if (comes_first(verdict))
         survivors_say_doubt(question, report, verdict);
     window_say(question, report);
 }

@@ -32,7 +32,8 @@ struct waiting {
 
 static enum overdue_sweep sweep_of(const struct judging *judging)
 {
-    return interpreter_end_sweep(&judging->rows->current.interpreter_end);
+    return interpreter_end_sweep(&judging->rows->current.interpreter_end,
+                                 !judging->process->hides_objects);
 }
 
 static const struct tally *tally_of(const struct judging *judging)
@@ -47,6 +48,27 @@ static bool is_window(const struct judging *judging)
 
 /* --- row by row ------------------------------------------------------------------------------ */
 
+/*
+ * Until when a stack is judged. What follows its newest birth is no other work if it is imports, or
+ * short. If the program took down what it kept, and nothing else, that is the end of its loop. Only
+ * of lines of Python: a runtime that starts is a loop as well, as one over its certificates.
+ */
+static uint32_t end_of(const struct judging *judging, const struct survivor_row *row)
+{
+    const struct survivor_span lasted = survivor_row_lasted(row);
+    const struct survivor_span rest = survivor_row_rest(judging->rows, row);
+    bool is_given_back = survivor_row_is_given_back(judging->rows, row);
+    uint32_t share = is_given_back ? LARGE_SHARE : SMALL_SHARE;
+
+    if (is_window(judging) || row->stack.last >= judging->process->end ||
+        !(row->traits & STACK_IS_PYTHON) || rest.time_ns > lasted.time_ns ||
+        rest.births > lasted.births / share)
+        return judging->process->end;
+    if (is_given_back && row->alive_at_newest_bytes < row->stack.allocated_bytes / MOST_SHARE)
+        return judging->process->end;
+    return row->stack.last + 1;
+}
+
 static bool is_kept(const struct survivor_row *row, const struct overdue *overdue)
 {
     return (overdue->reason == OVERDUE_YES || overdue->is_growing) &&
@@ -57,7 +79,7 @@ static bool is_kept(const struct survivor_row *row, const struct overdue *overdu
 static void add_waiting(const struct judging *judging, const struct survivor_row *row,
                         enum overdue_sweep sweep, struct waiting *waiting)
 {
-    struct overdue overdue = overdue_judge(&row->stack, judging->process->end, sweep);
+    struct overdue overdue = overdue_judge(&row->stack, end_of(judging, row), sweep);
 
     if (!is_kept(row, &overdue))
         return;
@@ -120,7 +142,7 @@ static struct overdue judge_row(const struct judging *judging, const struct surv
                                 bool *is_garbage)
 {
     const struct survivor_current *current = &judging->rows->current;
-    uint32_t end = judging->process->end;
+    uint32_t end = end_of(judging, row);
     struct overdue overdue;
 
     *is_garbage = false;
@@ -134,23 +156,31 @@ static struct overdue judge_row(const struct judging *judging, const struct surv
     return overdue;
 }
 
-/* It does not allocate to the end. */
+/* When the program began to take itself down; else its end. */
+static uint64_t ending_of(const struct judging *judging)
+{
+    uint64_t ending_ns = judging->rows->current.ending_ns;
+
+    return ending_ns ? ending_ns
+                     : model_process_at(tally_model(tally_of(judging)), judging->process->process)
+                           ->end_ns;
+}
+
+/* It does not allocate to the end. What the program gave back was data. */
 static void see_stopped(struct judging *judging, const struct survivor_row *row)
 {
     struct survivor_process *process = judging->process;
-    const struct clock_samples *times = &judging->rows->current.times;
     const struct overdue_stack *stack = &row->stack;
-    uint64_t last_ns = clock_samples_at(times, stack->last);
-    uint64_t end_ns = clock_samples_at(times, process->end);
     struct overdue overdue;
 
     if (row->traits & (STACK_IS_IMPORT | STACK_IS_BOUNDED | STACK_IS_COLLECTED) ||
-        stack->last >= process->end)
+        stack->last >= process->end ||
+        (row->went_last.births && row->went_last.time_ns <= ending_of(judging)))
         return;
     overdue = overdue_judge(stack, stack->last + 1, sweep_of(judging));
     stopped_loop_see(&process->stopped, row->who, &overdue, stack->allocated_bytes,
-                     last_ns - clock_samples_at(times, stack->first),
-                     end_ns > last_ns ? end_ns - last_ns : 0);
+                     survivor_row_lasted(row).time_ns,
+                     survivor_row_rest(judging->rows, row).time_ns);
 }
 
 static bool note_ground(struct judging *judging, struct survivor_row *row,
@@ -182,6 +212,8 @@ static bool note_active(struct judging *judging, const struct survivor_row *row)
 static bool note_stack(struct judging *judging, struct survivor_row *row,
                        const struct overdue *overdue, bool is_garbage)
 {
+    const struct survivor_moment *end = &judging->rows->current.work_end;
+
     if (!list_has_room(&judging->stacks, &judging->stack_capacity, judging->stack_count,
                        sizeof(*judging->stacks)))
         return false;
@@ -196,7 +228,9 @@ static bool note_stack(struct judging *judging, struct survivor_row *row,
         .is_garbage = is_garbage,
         .overdue = *overdue,
         .first_ns = row->first_ns,
-        .last_ns = row->last_ns,
+        .last_ns = row->newest.time_ns,
+        .imports_ns =
+            end->import_ns > row->newest.import_ns ? end->import_ns - row->newest.import_ns : 0,
     };
     return true;
 }
@@ -259,7 +293,7 @@ static uint64_t stopped_bytes(const struct judging *judging, const struct surviv
 
         if (!row->who.site || row->ledger != grown->ledger || row->stack.births < SURVIVORS_MIN)
             continue;
-        overdue = overdue_judge(&row->stack, judging->process->end, sweep_of(judging));
+        overdue = overdue_judge(&row->stack, end_of(judging, row), sweep_of(judging));
         if (!overdue.is_active && overdue.left_bytes >= grown->overdue.bytes / SURVIVORS_MIN &&
             strcmp(symbols_label(symbols, row->who.site), label) == 0)
             bytes += overdue.left_bytes;
@@ -343,17 +377,17 @@ static void see_rise(struct judging *judging)
 static void add_rested(const struct judging *judging, const struct survivor_origin *origin,
                        struct stopped_loop *loop)
 {
-    uint64_t end_ns =
-        model_process_at(tally_model(tally_of(judging)), judging->process->process)->end_ns;
+    uint64_t end_ns = ending_of(judging);
 
     for (size_t i = 0; i < origin->stack_count; i++) {
         const struct survivor_stack *stack = &origin->stacks[i];
         uint64_t lasted_ns = stack->last_ns - stack->first_ns;
-        uint64_t after_ns = end_ns > stack->last_ns ? end_ns - stack->last_ns : 0;
+        uint64_t work_ns = stack->last_ns + stack->imports_ns;
+        uint64_t after_ns = end_ns > work_ns ? end_ns - work_ns : 0;
 
         if (stopped_loop_is_before_rest(lasted_ns, after_ns))
             stopped_loop_add(loop, stack->who, &stack->overdue, stack->overdue.bytes, lasted_ns,
-                             after_ns);
+                             after_ns, true);
     }
 }
 

@@ -68,10 +68,10 @@ static struct survivor_process process_read(struct survivor_reading *reading, ui
         .lacks_names = current->lacks_names,
         .hides_objects = hides_objects(current, process),
         .is_errand = process->is_errand,
-        .is_cut =
-            current->ends.python && !current->interpreter_end.is_cleared && !process->is_window,
+        .is_cut = current->ends.python.births && !current->interpreter_end.is_cleared &&
+                  !process->is_window,
         .peak_bytes = leak_process_bytes(tally, number),
-        .end = survivor_rows_work_end(&reading->rows, number),
+        .end = (uint32_t)current->work_end.births,
         .unseen = unseen_watch_end(&reading->rows.unseen, number, &reading->arena),
     };
 }
@@ -88,6 +88,7 @@ static bool on_process_over(void *context, uint16_t number)
     struct model *model = tally_model(reading->rows.question->tally);
 
     survivor_rows_catch_up(&reading->rows);
+    survivor_rows_end_work(&reading->rows, number);
     process = process_read(reading, number);
 
     if (reading->result.process_count < reading->process_most) {

@@ -30,6 +30,7 @@ struct survivor_stack {
     bool is_garbage; /* it may be: a collector frees it, and has not told yet */
     struct overdue overdue;
     uint64_t first_ns, last_ns; /* when its first and its newest block were born */
+    uint64_t imports_ns;        /* that imports took after that */
 };
 
 /* Stacks of one origin in one ledger, or in one heap: one thing to mend. */
