@@ -51,7 +51,8 @@ static bool is_window(const struct judging *judging)
 /*
  * Until when a stack is judged. What follows its newest birth is no other work if it is imports, or
  * short. If the program took down what it kept, and nothing else, that is the end of its loop. Only
- * of lines of Python: a runtime that starts is a loop as well, as one over its certificates.
+ * of lines of Python: a runtime that starts is a loop as well, as one over its certificates. And
+ * not of imports: a program that does nothing else has no loop.
  */
 static uint32_t end_of(const struct judging *judging, const struct survivor_row *row)
 {
@@ -61,8 +62,8 @@ static uint32_t end_of(const struct judging *judging, const struct survivor_row 
     uint32_t share = is_given_back ? LARGE_SHARE : SMALL_SHARE;
 
     if (is_window(judging) || row->stack.last >= judging->process->end ||
-        !(row->traits & STACK_IS_PYTHON) || rest.time_ns > lasted.time_ns ||
-        rest.births > lasted.births / share)
+        !(row->traits & STACK_IS_PYTHON) || row->traits & STACK_IS_IMPORT ||
+        rest.time_ns > lasted.time_ns || rest.births > lasted.births / share)
         return judging->process->end;
     if (is_given_back && row->alive_at_newest_bytes < row->stack.allocated_bytes / MOST_SHARE)
         return judging->process->end;
