@@ -27,6 +27,7 @@ static void detail_check(const struct tally *tally, const struct group *group,
     MT_ASSERT(!detail->operator_usage == !detail->operator_text);
     MT_ASSERT(!(group->flags & GROUP_HAS_USAGE) ==
               (!detail->operator_usage && !detail->module_usage));
+    MT_ASSERT(detail->nn_module_text < model_text_count(tally->model));
     MT_ASSERT(detail->past < tally->pasts.count);
     past_check(tally, table_at(&tally->pasts, detail->past));
 }

@@ -109,6 +109,7 @@ static void threads_check(const struct tally *tally)
         open_check(&thread->operators);
         open_check(&thread->owners);
         open_check(&thread->ranges);
+        open_check(&thread->nn_modules);
     }
     MT_ASSERT(tally->phase.now < PHASE_COUNT);
     MT_ASSERT(tally->phase.by_range < PHASE_COUNT);

@@ -18,6 +18,7 @@ import unittest
 import memory_cgroup
 
 LEAKTIDE, PROGRAM = sys.argv[1:3]
+TURN_BYTES = 4 << 20  # what one turn of a complaint takes, at most
 SECONDS = 32
 MIB = 1 << 20
 
@@ -183,7 +184,8 @@ class Growth(unittest.TestCase):
                     reached += len(ends)
                     for process, size, unexplained in ends:
                         self.assertLessEqual(unexplained, size / 20)
-                        self.assertGreaterEqual(size, newest[process] * 0.9)  # it frees nothing at its exit
+                        # It frees nothing at its exit, but a mended one may have been looked at within a turn.
+                        self.assertGreaterEqual(size, newest[process] * 0.9 - TURN_BYTES)
         self.assertGreater(reached, 2, "20 ms are short on a machine that has no time")
 
     def test_a_worker_that_ends_past_its_handlers_is_looked_at_too(self):

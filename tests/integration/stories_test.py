@@ -131,7 +131,7 @@ class UntilTheDeviceIsFull(Stories):
         self.assertRegex(report["verdict"][0],
                          r"\(the driver\) refused .* MiB to (forward|backward)_layer")
         self.assertEqual(list(self.advised(report)), ["growth_until_full"])
-        self.assertRegex(report["verdict"][1], "WHY: remember_metrics .* grew by .* since step 2")
+        self.assertRegex(report["verdict"][1], "WHY: remember_metrics .* grew by .* since the end of step 2")
 
     def test_a_leak_that_the_device_stopped_is_a_leak(self):
         """From step 305 on there is no room for the 192 KiB either; the program goes on."""
