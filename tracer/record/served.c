@@ -276,7 +276,7 @@ enum mt_lost served_lost_reason(void)
 {
     if (!is_given_up())
         return MT_LOST_RECORDER;
-    switch (given_up.state) {
+    switch (atomic_load(&given_up.state)) {
     case MT_CONSUMER_STOPPED:
         return MT_LOST_STOPPED;
     case MT_CONSUMER_WAITS:
