@@ -5,12 +5,18 @@
 #define _GNU_SOURCE /* MAP_ANONYMOUS */
 #include "stretch.h"
 
+#include <fcntl.h>
+#include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include "huge_pages.h"
 #include "leaktide/invariant.h"
+
+enum { LEFT_PARTS = 8 };
 
 static const size_t page_bytes = (size_t)2 << 20; /* a huge page */
 static const size_t reserved_least_bytes = (size_t)4 << 20;
@@ -20,15 +26,31 @@ static size_t whole_pages(size_t size_bytes)
     return (size_bytes + page_bytes - 1) & ~(page_bytes - 1);
 }
 
-/* Under a limit of address space, a stretch leaves room for others. */
+/* Address space of this process; 0: nobody knows. */
+static uint64_t used_bytes(void)
+{
+    char text[64] = "";
+    int file = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
+    ssize_t size_bytes = file < 0 ? 0 : read(file, text, sizeof(text) - 1);
+
+    if (file >= 0)
+        close(file);
+    return size_bytes > 0 ? strtoull(text, NULL, 10) * (uint64_t)sysconf(_SC_PAGESIZE) : 0;
+}
+
+/* Under a limit of address space, a stretch leaves most of what there still is to others: those
+ * that follow, and the heap. */
 static size_t share_of_limit(size_t most_bytes)
 {
     struct rlimit limit;
+    uint64_t used = used_bytes(), left_bytes;
 
-    if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
-        most_bytes > limit.rlim_cur / 4)
-        return limit.rlim_cur / 4;
-    return most_bytes;
+    if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY)
+        return most_bytes;
+    left_bytes = limit.rlim_cur > used ? (limit.rlim_cur - used) / LEFT_PARTS : 0;
+    if (left_bytes < reserved_least_bytes)
+        left_bytes = reserved_least_bytes;
+    return most_bytes > left_bytes ? left_bytes : most_bytes;
 }
 
 bool stretch_init(struct stretch *stretch, size_t most_bytes)

@@ -163,15 +163,17 @@ class Growth(unittest.TestCase):
             self.assertLess(abs(times[step] - late_ns - ends[step]), 20e6)
         self.assertGreater(max(size for size, _, _ in others), 24 * MIB, "at the peak")
 
-    def at_exit(self, name):
-        """[(process, resident, unexplained)] of accounts at exits, and the newest resident of each process."""
-        into = os.path.join(self.folder.name, name + "-exit.db")
+    def rows_of(self, name, query):
+        into = os.path.join(self.folder.name, name + ".db")
         subprocess.run([LEAKTIDE, "export", "--to=sqlite", "-o", into, os.path.join(self.folder.name, name)],
                        check=True, timeout=120)
         with contextlib.closing(sqlite3.connect(into)) as database:
-            rows = database.execute(
-                "SELECT process, at_exit, SUM(resident_bytes), SUM(CASE part WHEN 'unexplained' THEN "
-                "resident_bytes ELSE 0 END) FROM accounts GROUP BY account ORDER BY account").fetchall()
+            return database.execute(query).fetchall()
+
+    def at_exit(self, name):
+        """[(process, resident, unexplained)] of accounts at exits, and the newest resident of each process."""
+        rows = self.rows_of(name, "SELECT process, at_exit, SUM(resident_bytes), SUM(CASE part WHEN 'unexplained' THEN "
+                                  "resident_bytes ELSE 0 END) FROM accounts GROUP BY account ORDER BY account")
         return ([(process, size, unexplained) for process, at_exit, size, unexplained in rows if at_exit],
                 {process: size for process, at_exit, size, _ in rows if not at_exit})
 
@@ -193,6 +195,10 @@ class Growth(unittest.TestCase):
         self.assertTrue([size for _, size, _ in ends if size > 36 * MIB], ends)
 
     def test_pools_that_few_objects_pin_are_no_leak(self):
+        whole, = self.rows_of("pinned0", "SELECT COUNT(DISTINCT account) FROM accounts WHERE NOT is_rough AND process = "
+                                         "(SELECT MAX(process) FROM accounts)")
+        if whole[0] < 2:  # the second waits until the first has cost a small part of the time: 30 s on a busy machine
+            self.skipTest("the interpreter was looked into %d times: what grew in it is not known" % whole[0])
         rows, verdict = self.growth("pinned0")
         self.assertTrue(rows, (verdict, self.errors["pinned0"]))
         self.assertEqual([rows[0]["cause"], rows[0]["is_leak"]], ["kept_by_python", False], rows)
