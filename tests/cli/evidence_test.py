@@ -89,6 +89,18 @@ class Incomplete(Answers):
         self.assertIn("cannot judge  peak of pta on npu:0", text)
         self.assertIn("; but not all could be read", text)
 
+    def test_a_column_that_is_computed_may_not_be_huge(self):
+        columns = recordings.MEMSCOPE_COLUMNS
+        rows = [row[:9] + [json.dumps(row[9]) if row[9] else ""] + row[10:] for row in job_rows()]
+        path = self.database("computed.db", columns, rows)
+        with sqlite3.connect(path) as database:
+            database.execute('ALTER TABLE memscope_dump RENAME COLUMN "%s" TO "old"' % columns[9])
+            database.execute('ALTER TABLE memscope_dump ADD COLUMN "%s" AS (hex(zeroblob(10000000)))' % columns[9])
+        database.close()
+        status, text = self.ask("leaks", path)
+        self.assertEqual(status, 3, text)
+        self.assertIn("string or blob too big", text)
+
     def test_a_few_lost_rows_leave_the_verdict(self):
         rows = [row[:9] + [json.dumps(row[9]) if row[9] else ""] + row[10:] for row in job_rows()]
         last = rows[-1]

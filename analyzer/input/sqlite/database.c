@@ -106,6 +106,9 @@ static enum mt_result check_size(const char *path, struct mt_error *error)
                         path, (uint64_t)status.st_size, whole_bytes);
 }
 
+/* Of what a row may be made, by a column that is computed: far more than any stack takes. */
+enum { ROW_MOST_BYTES = 16 << 20 };
+
 /* All of it: whether it can be opened shows when the first page is read. */
 static int open_whole(const char *uri, sqlite3 **handle)
 {
@@ -130,6 +133,8 @@ static enum mt_result open_with(const char *path, int (*open_file)(const char *,
         result = mt_error_set(error, MT_NO_MEMORY, "no memory to open %s", path);
     else if (open_file(uri, &database->handle) != SQLITE_OK)
         result = refuse(database, error);
+    else
+        sqlite3_limit(database->handle, SQLITE_LIMIT_LENGTH, ROW_MOST_BYTES);
     free(uri);
     if (result == MT_OK)
         *out = database;
