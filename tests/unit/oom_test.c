@@ -339,6 +339,18 @@ static void only_what_ended_the_process_is_its_death(void **state)
     }
 }
 
+/* Programs catch it, say so, and end with 0. */
+static void what_a_device_refuses_is_told_however_the_program_ended(void **state)
+{
+    (void)state;
+    in_layers(EVENT_ALLOC, 1024 * MIB, 500 * MIB, "weights");
+    in_layers(EVENT_ALLOC_FAILED, 0, 100 * MIB, "forward");
+    process_ends(9 * (uint64_t)SECOND_NS, 0);
+    analyse_oom(event_list_question(&list), report);
+    expect("OUT OF MEMORY: ");
+    expect("refused 100 MiB to forward");
+}
+
 /* An allocator that is refused an arena asks malloc; a program that is refused a block gives up,
  * and what it then asks for to say so is refused as well. */
 static void the_refusal_that_ended_it_is_the_first_of_a_heap_in_the_last_second(void **state)
@@ -414,6 +426,7 @@ int main(void)
         TEST(a_small_pool_does_not_hide_who_asks_below_it),
         TEST(a_process_that_dies_of_a_refusal_is_out_of_memory),
         TEST(only_what_ended_the_process_is_its_death),
+        TEST(what_a_device_refuses_is_told_however_the_program_ended),
         TEST(the_refusal_that_ended_it_is_the_first_of_a_heap_in_the_last_second),
         TEST(a_heap_grants_the_request_to_who_was_refused),
         TEST(a_mapping_that_was_refused_alone_is_told),

@@ -108,11 +108,13 @@ static const struct failure *newest_of(const struct tally *tally, uint16_t proce
     return NULL;
 }
 
+/* What a device refuses is caught, told and left undone: a good end says nothing of it. */
 enum refusal_fate refusal_fate(const struct tally *tally, const struct failure *failure)
 {
-    uint16_t process = tally_ledger_at(tally, failure->ledger)->process;
+    const struct ledger *ledger = tally_ledger_at(tally, failure->ledger);
+    uint16_t process = ledger->process;
 
-    if (process_ended_well(model_process_at(tally_model(tally), process)) ||
+    if ((ledger->device < 0 && process_ended_well(model_process_at(tally_model(tally), process))) ||
         went_on(tally, process, newest_of(tally, process)))
         return REFUSAL_SURVIVED;
     return weight_of(tally, failure) == WEIGHT_TOO_MUCH ? REFUSAL_TOO_MUCH : REFUSAL_FATAL;
