@@ -136,7 +136,8 @@ class UntilTheDeviceIsFull(Stories):
     def test_a_leak_that_the_device_stopped_is_a_leak(self):
         """From step 305 on there is no room for the 192 KiB either; the program goes on."""
         report = self.ask("leaks", self.record_ascend("--steps", "400", "--leak"))
-        self.assertRegex(report["verdict"][0], "LEAK: 192 KiB per step at remember_metrics .* until "
+        self.assertRegex(report["verdict"][0], "^REFUSED: 4.00 MiB to forward_layer ")
+        self.assertRegex(report["verdict"][1], "LEAK: 192 KiB per step at remember_metrics .* until "
                          "its own requests failed in step 30[0-9]")
 
 
