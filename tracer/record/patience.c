@@ -32,7 +32,7 @@ static uint64_t limit_ns(enum mt_rings_consumer state, const struct mt_rings_hea
     if (state == MT_CONSUMER_UNWATCHED)
         limit_ms = PATIENCE_UNWATCHED_MS;
     if (state == MT_CONSUMER_GONE)
-        limit_ms = 0;
+        limit_ms = 1000;
     return (limit_ms < PATIENCE_MAX_MS ? limit_ms : PATIENCE_MAX_MS) * MILLISECOND_NS;
 }
 
