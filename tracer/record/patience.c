@@ -17,7 +17,7 @@ static enum mt_rings_consumer state_of(const struct patience *patience,
 
     if (owner_look(&header->launcher) != OWNER_LIVES || shared_load(&header->is_launcher_done) ||
         patience->unwatched_ns >= PATIENCE_LAUNCHER_MS * MILLISECOND_NS)
-        return is_dead ? MT_CONSUMER_GONE : MT_CONSUMER_UNWATCHED;
+        return MT_CONSUMER_UNWATCHED;
     if (told == MT_CONSUMER_GONE || told >= MT_CONSUMER_STATES)
         return MT_CONSUMER_GONE;
     return is_dead ? MT_CONSUMER_DEAD : (enum mt_rings_consumer)told;
@@ -32,7 +32,7 @@ static uint64_t limit_ns(enum mt_rings_consumer state, const struct mt_rings_hea
     if (state == MT_CONSUMER_UNWATCHED)
         limit_ms = PATIENCE_UNWATCHED_MS;
     if (state == MT_CONSUMER_GONE)
-        limit_ms = 1000;
+        limit_ms = 0;
     return (limit_ms < PATIENCE_MAX_MS ? limit_ms : PATIENCE_MAX_MS) * MILLISECOND_NS;
 }
 

@@ -2,11 +2,15 @@
 /*
  * How long somebody waits for a consumer that does nothing.
  *
- *   the launcher says that it         waits so long
- *   runs, or is ready to              patience_ms of the state, in the rings' header:
- * consumer_care.c waits for a disk                   has the table is stopped is dead: another one
- * is begun is dead, and there will be none   not at all (the launcher is gone, or says
- * UNWATCHED_MS, at LAUNCHER_MS without a word nothing)
+ *   the launcher says that it    a wait lasts
+ *   runs, or is ready to         patience_ms of the state, in the rings' header,
+ *   waits for a disk             which consumer_care.c writes
+ *   is stopped
+ *   is dead, and is begun anew
+ *   is dead for good             not at all
+ *
+ * A launcher that is gone, or says nothing for LAUNCHER_MS, leaves UNWATCHED_MS, whatever became of
+ * the consumer: who killed both may be about to kill the program, and nothing shall be lost then.
  *
  * Whatever the consumer does, the time begins anew. Only time counts in which the caller could run
  * itself: a machine that sleeps, or stops all of them, makes nobody give up.
