@@ -2,34 +2,16 @@
 /*
  * How the program ended, where that was no good end, and why as far as that is known.
  */
+#include <signal.h>
+
 #include "account_analyses.h"
+#include "killed.h"
 #include "labels.h"
 #include "process_end.h"
 #include "refusals.h"
-#include "resident_rise.h"
 #include "sentence.h"
 
-enum { SIGNAL_OF_KILL = 9, SHELL_SIGNALS = 128, SIGNAL_MOST = 64, NO_LIMIT_BITS = 63 };
-
-static bool was_killed_for_memory(const struct question *question, uint16_t process)
-{
-    const struct memory_accounts *accounts = tally_accounts(question->tally);
-
-    for (size_t i = 0; i < accounts->kill_count; i++)
-        if (accounts->kills[i].process == process)
-            return true;
-    return false;
-}
-
-/* What the control group says of its limit: " (limit 96.0 MiB)". */
-static const char *limit_words(struct report *report, const struct memory_account *account)
-{
-    uint64_t limit = account->cgroup[ACCOUNT_CGROUP_LIMIT];
-
-    if (limit >> NO_LIMIT_BITS)
-        return "";
-    return report_text(report, " (limit %s)", label_size(report_arena(report), limit));
-}
+enum { SHELL_SIGNALS = 128, SIGNAL_MOST = 64 };
 
 /* That it was not for memory: the kernel counts in the control group whom it ended for that. */
 static const char *cgroup_words(const struct question *question, struct report *report,
@@ -47,7 +29,7 @@ static const char *cgroup_words(const struct question *question, struct report *
     return report_text(report,
                        ", and the kernel ended no process of its cgroup%s for want of memory "
                        "while it ran",
-                       limit_words(report, account));
+                       cgroup_limit_words(report, account->cgroup[ACCOUNT_CGROUP_LIMIT]));
 }
 
 static void say_killed(const struct question *question, struct report *report, uint16_t process)
@@ -86,11 +68,11 @@ static void say_died_of(const struct question *question, struct report *report, 
                         const struct model_process *ended, const struct failure *failure)
 {
     struct arena *texts = report_arena(report);
+    uint64_t after_ns = ended->end_ns > failure->time_ns ? ended->end_ns - failure->time_ns : 0;
 
     report_verdict(report, RANK_LEAKS, "DIED: %s %s%s, %s after that request.",
                    label_process(question, texts, process), process_end_words(texts, ended),
-                   signal_of_status(report, ended),
-                   label_duration(texts, risen_bytes(failure->time_ns, ended->end_ns)));
+                   signal_of_status(report, ended), label_duration(texts, after_ns));
 }
 
 void analyse_death(const struct question *question, struct report *report)
@@ -105,7 +87,7 @@ void analyse_death(const struct question *question, struct report *report)
     if (told != SIZE_MAX &&
         refusal_fate(question->tally, tally_failure_at(question->tally, told)) != REFUSAL_SURVIVED)
         say_died_of(question, report, process, ended, tally_failure_at(question->tally, told));
-    else if (ended->end_signal == SIGNAL_OF_KILL)
+    else if (ended->end_signal == SIGKILL)
         say_killed(question, report, process);
     else
         say_died(question, report, process, ended);

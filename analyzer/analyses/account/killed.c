@@ -11,11 +11,34 @@
 #include <string.h>
 
 #include "account_analyses.h"
+#include "killed.h"
 #include "labels.h"
 #include "resident_rise.h"
 #include "sentence.h"
 
 enum { PARTS_SAID = 3, NO_LIMIT_BITS = 63 };
+
+bool was_killed_for_memory(const struct question *question, uint16_t process)
+{
+    const struct memory_accounts *accounts = tally_accounts(question->tally);
+
+    for (size_t i = 0; i < accounts->kill_count; i++)
+        if (accounts->kills[i].process == process)
+            return true;
+    return false;
+}
+
+bool cgroup_has_limit(uint64_t limit_bytes)
+{
+    return !(limit_bytes >> NO_LIMIT_BITS);
+}
+
+const char *cgroup_limit_words(struct report *report, uint64_t limit_bytes)
+{
+    return cgroup_has_limit(limit_bytes)
+               ? report_text(report, " (limit %s)", label_size(report_arena(report), limit_bytes))
+               : "";
+}
 
 /* One that was killed. */
 struct victim {
@@ -209,14 +232,6 @@ static const char *parts_words(struct report *report, const struct memory_accoun
     return words;
 }
 
-static const char *limit_words(struct report *report, const struct victim *victim)
-{
-    if (victim->kill->limit >> NO_LIMIT_BITS)
-        return "";
-    return report_text(report, " (limit %s)",
-                       label_size(report_arena(report), victim->kill->limit));
-}
-
 /* There is none, or a sample since then was larger by an eighth. */
 static bool is_account_old(const struct victim *victim)
 {
@@ -233,7 +248,8 @@ static void say(const struct question *question, struct report *report, const st
     report_verdict(report, RANK_LEAKS,
                    "KILLED: the kernel ended %s, as there was no memory left in its cgroup %s%s.",
                    label_process(question, texts, victim->kill->process),
-                   model_text_at(question->model, victim->kill->path), limit_words(report, victim));
+                   model_text_at(question->model, victim->kill->path),
+                   cgroup_limit_words(report, victim->kill->limit));
     if (victim->account)
         report_verdict(report, RANK_LEAKS, "Its last account, %s before the end: %s resident: %s.",
                        label_duration(texts, risen_bytes(victim->account->time_ns, victim->end_ns)),
@@ -254,7 +270,7 @@ static void add_victim(const struct question *question, struct report *report,
                        struct report_table *table, const struct victim *victim)
 {
     struct arena *texts = report_arena(report);
-    bool has_limit = !(victim->kill->limit >> NO_LIMIT_BITS);
+    bool has_limit = cgroup_has_limit(victim->kill->limit);
     bool is_seen = victim->resident_bytes != 0;
     const struct field fields[] = {
         {"process", "process", value_text(label_process(question, texts, victim->kill->process))},
