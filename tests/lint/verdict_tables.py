@@ -23,7 +23,7 @@ ENGLISH = {
     "doubts": ("doubt", "what it means", "asked"),
     "thresholds": ("number", "value", "what it keeps out"),
     "ALWAYS": "always", "UNMARKED": "if no marked steps decide", "LAST": "if there is no other doubt",
-    "COUNT": "counts", "BYTES": "bytes", "TIMES": "times", "PARTS": "parts",
+    "COUNT": "counts", "BYTES": "bytes", "SECONDS": "seconds", "TIMES": "times", "PARTS": "parts",
     "CHANCE": "statistics", "DEVIATIONS": "statistics", "DISTANCE": "statistics",
 }
 CHINESE = {
@@ -31,7 +31,7 @@ CHINESE = {
     "doubts": ("疑问", "含义", "何时询问"),
     "thresholds": ("数值", "值", "排除什么"),
     "ALWAYS": "总是", "UNMARKED": "没有标记的步作决定时", "LAST": "没有其他疑问时",
-    "COUNT": "个数", "BYTES": "字节", "TIMES": "倍数", "PARTS": "若干分之一",
+    "COUNT": "个数", "BYTES": "字节", "SECONDS": "秒", "TIMES": "倍数", "PARTS": "若干分之一",
     "CHANCE": "统计量", "DEVIATIONS": "统计量", "DISTANCE": "统计量",
 }
 

@@ -696,7 +696,7 @@ static bool is_same_request(const struct question *question, size_t first, size_
         const struct pool *other_pool = model_pool_at(question->model, other->pool);
 
         if (other->process != ledger->process || other->device != ledger->device ||
-            next->time_ns - row->time_ns > REFUSAL_EPISODE_NS)
+            refusals_are_apart(row->time_ns, next->time_ns))
             return false;
         if (row->ledger != next->ledger && !pool_lies_in(pool, other_pool) &&
             !pool_lies_in(other_pool, pool))

@@ -10,6 +10,7 @@
 #include "driver_modules.h"
 #include "ledger_layers.h"
 #include "sentence.h"
+#include "thresholds.h"
 
 enum {
     SAID = 100,
@@ -309,7 +310,7 @@ static struct category_guess guess_by_passes(const struct question *question, si
     uint64_t held_bytes = group_at_peak(question->tally, group).bytes;
     uint64_t waiting_bytes = group_waiting_bytes(question->tally, group);
 
-    return waiting_bytes > held_bytes / 2
+    return waiting_bytes > held_bytes / MOST_SHARE
                ? (struct category_guess){CATEGORY_ACTIVATIONS,
                                          (unsigned)(SURE * waiting_bytes / held_bytes),
                                          GROUND_BACKWARD}

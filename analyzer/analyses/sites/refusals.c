@@ -4,7 +4,9 @@
 #include "process_end.h"
 #include "thresholds.h"
 
-enum { WEIGHT_TOO_MUCH = 1, WEIGHT_MAPPING = 2, WEIGHT_HEAP = 4 };
+enum { WEIGHT_TOO_MUCH = 1, WEIGHT_MAPPING, WEIGHT_HEAP };
+
+static const uint64_t SECOND_NS = 1000000000;
 
 uint64_t refusal_limit_bytes(const struct model_process *process, enum memory_limit *limit)
 {
@@ -51,9 +53,14 @@ bool refusal_is_too_much(const struct model *model, const struct event *event)
     return is_too_much(model, event->process, event->pool, event->value);
 }
 
+bool refusals_are_apart(uint64_t first_ns, uint64_t second_ns)
+{
+    return second_ns > first_ns && second_ns - first_ns > REFUSAL_SECONDS_MAX * SECOND_NS;
+}
+
 bool refusal_episode_add(struct refusal_episode *episode, uint64_t time_ns, int weight)
 {
-    bool is_new = !episode->weight || time_ns - episode->last_ns > REFUSAL_EPISODE_NS;
+    bool is_new = !episode->weight || refusals_are_apart(episode->last_ns, time_ns);
     bool tells = is_new || weight > episode->weight;
 
     episode->last_ns = time_ns;
@@ -94,8 +101,7 @@ static bool went_on(const struct tally *tally, uint16_t process, const struct fa
     const struct model_process *ended = model_process_at(tally_model(tally), process);
     uint64_t births = tally_process_at(tally, process).birth_count;
 
-    return ended->end_ns > failure->time_ns &&
-           ended->end_ns - failure->time_ns > REFUSAL_EPISODE_NS &&
+    return refusals_are_apart(failure->time_ns, ended->end_ns) &&
            births - failure->birth_count > births / SMALL_SHARE;
 }
 

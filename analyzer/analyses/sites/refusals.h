@@ -15,7 +15,8 @@
 
 #include "tally.h"
 
-enum { REFUSAL_EPISODE_NS = 1000000000 };
+/* Too long after the first for both to be of one episode. */
+bool refusals_are_apart(uint64_t first_ns, uint64_t second_ns);
 
 /* Of a process; zeroed before the first. */
 struct refusal_episode {
