@@ -144,49 +144,9 @@ static struct value share_at(const struct survivor_origin *origin, size_t index)
                         percent_of(origin->stacks[index].overdue.bytes, origin->bytes));
 }
 
-/* The same line of the same program, in another process. */
-static bool are_twins(const struct question *question, const struct leak *a, const struct leak *b)
-{
-    struct model *model = tally_model(question->tally);
-
-    return a->key == b->key && a->loop != b->loop &&
-           model_process_at(model, a->process)->executable ==
-               model_process_at(model, b->process)->executable;
-}
-
-/* Workers of one job leak the same: the heaviest speaks for all. */
-static bool is_told(const struct question *question, const struct verdict *verdict,
-                    const struct leak *leak)
-{
-    for (const struct leak *other = verdict->leaks; other < leak; other++)
-        if (are_twins(question, leak, other))
-            return true;
-    return false;
-}
-
-/* It and its twins. */
-struct twins {
-    size_t process_count;
-    uint64_t bytes;
-};
-
-static struct twins twins_of(const struct question *question, const struct verdict *verdict,
-                             const struct leak *leak)
-{
-    struct twins twins = {1, leak->bytes};
-
-    for (size_t i = 0; i < verdict->leak_count; i++)
-        if (are_twins(question, leak, &verdict->leaks[i])) {
-            twins.process_count++;
-            twins.bytes += verdict->leaks[i].bytes;
-        }
-    return twins;
-}
-
 static void add_finding(const struct question *question, struct report *report,
-                        const struct verdict *verdict, const struct leak *leak)
+                        const struct leak *leak)
 {
-    struct twins twins = twins_of(question, verdict, leak);
     struct arena *texts = report_arena(report);
     const struct survivor_process *process = leak->loop;
     const struct survivor_origin *origin = leak->survivors;
@@ -209,7 +169,7 @@ static void add_finding(const struct question *question, struct report *report,
         {"is_one_growing_block", NULL, value_number(VALUE_FLAG, first->overdue.is_growing)},
         {"overdue_bytes", NULL, value_bytes(origin->bytes)},
         {"overdue_count", NULL, value_count(origin->count)},
-        {"process_count", NULL, value_count(twins.process_count)},
+        {"process_count", NULL, value_count(leak->process_count)},
         {"stack_count", NULL, value_count(origin->stack_count)},
         {"stack_percent", NULL, share_at(origin, 0)},
         {"stack", NULL, stack_at(question, report, origin, 0)},
@@ -364,38 +324,20 @@ static void say_ground(const struct question *question, struct report *report,
             percent_of(process->bytes, process->asked_bytes));
 }
 
-/* How many processes of that program there are. */
-static size_t processes_like(const struct question *question, uint16_t process)
+static void say_twins(struct report *report, const struct leak *leak)
 {
-    struct model *model = tally_model(question->tally);
-    size_t count = 0;
-
-    for (size_t i = 0; i < model_process_count(model); i++) {
-        const struct model_process *row = model_process_at(model, (uint16_t)i);
-
-        count += row->executable == model_process_at(model, process)->executable &&
-                 row->is_helper == model_process_at(model, process)->is_helper;
-    }
-    return count;
-}
-
-static void say_twins(const struct question *question, struct report *report,
-                      const struct verdict *verdict, const struct leak *leak)
-{
-    struct twins twins = twins_of(question, verdict, leak);
-
-    if (twins.process_count > 1)
+    if (leak->process_count > 1)
         report_verdict(
             report, RANK_LEAKS,
             "WORKERS: the first line leaks in %zu of %zu processes of the program, %s in "
             "all of them.",
-            twins.process_count, processes_like(question, leak->process),
-            label_size(report_arena(report), twins.bytes));
+            (size_t)leak->process_count, (size_t)leak->program_count,
+            label_size(report_arena(report), leak->bytes_in_all));
 }
 
 /* Of one process, all of them. */
 static void say_leaks(const struct question *question, struct report *report,
-                      const struct verdict *verdict, const struct leak *leaks, size_t count)
+                      const struct leak *leaks, size_t count)
 {
     struct arena *texts = report_arena(report);
     const char *shares = survivor_shares(question, report, leaks[0].survivors);
@@ -406,15 +348,15 @@ static void say_leaks(const struct question *question, struct report *report,
 
     report_verdict(report, RANK_LEAKS, "LEAK: %s%s.", leak_sentence(question, texts, &leaks[0]),
                    more);
-    say_twins(question, report, verdict, &leaks[0]);
+    say_twins(report, &leaks[0]);
     if (*shares)
         report_verdict(report, RANK_LEAKS, "SURVIVORS: %s.", shares);
     say_ground(question, report, leaks, count);
     report_outcome(report, REPORT_FOUND);
     count = count < findings_most ? count : findings_most;
     for (size_t i = 0; i < count; i++)
-        if (!is_told(question, verdict, &leaks[i]))
-            add_finding(question, report, verdict, &leaks[i]);
+        if (!leaks[i].is_told_by_heavier)
+            add_finding(question, report, &leaks[i]);
     add_leaking_stacks(question, report, leaks, count);
 }
 
@@ -492,12 +434,11 @@ void survivors_say_waiting(const struct question *question, struct report *repor
 
 /* A runtime that ends itself in an exit handler frees the tensors; only their handles leak then. */
 static void say_leaks_and_waiting(const struct question *question, struct report *report,
-                                  const struct verdict *verdict, const struct leak *leaks,
-                                  size_t count)
+                                  const struct leak *leaks, size_t count)
 {
     const struct survivor_process *process = leaks[0].loop;
 
-    say_leaks(question, report, verdict, leaks, count);
+    say_leaks(question, report, leaks, count);
     if (survivors_wait(process) && process->waiting_bytes > process->bytes)
         say_waiting(question, report, process);
 }
@@ -570,12 +511,12 @@ void survivors_say(const struct question *question, struct report *report,
 
     for (size_t i = 0; i < verdict->leak_count; i += count) {
         const struct leak *leaks = &verdict->leaks[i];
-        bool has_news = !is_told(question, verdict, leaks);
+        bool has_news = !leaks->is_told_by_heavier;
 
         for (count = 1; i + count < verdict->leak_count && leaks[count].loop == leaks->loop;)
-            has_news |= !is_told(question, verdict, &leaks[count++]);
+            has_news |= !leaks[count++].is_told_by_heavier;
         if (has_news)
-            say_leaks_and_waiting(question, report, verdict, leaks, count);
+            say_leaks_and_waiting(question, report, leaks, count);
     }
     if (verdict->leak_count)
         return;

@@ -208,11 +208,52 @@ static void add_by_stacks(const struct question *question, const struct survivor
     }
 }
 
+/* --- workers of one job ---------------------------------------------------------------------- */
+
+static bool is_same_program(const struct question *question, uint16_t a, uint16_t b)
+{
+    struct model *model = tally_model(question->tally);
+
+    return model_process_at(model, a)->executable == model_process_at(model, b)->executable &&
+           model_process_at(model, a)->is_helper == model_process_at(model, b)->is_helper;
+}
+
+static uint32_t program_count(const struct question *question, uint16_t process)
+{
+    uint32_t count = 0;
+
+    for (size_t i = 0; i < model_process_count(question->model); i++)
+        count += is_same_program(question, (uint16_t)i, process);
+    return count;
+}
+
+static void count_twins(const struct question *question, struct leak_list *list)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        struct leak *leak = &list->rows[i];
+
+        leak->process_count = 1;
+        leak->program_count = program_count(question, leak->process);
+        leak->bytes_in_all = leak->bytes;
+        for (size_t k = 0; leak->loop && k < list->count; k++) {
+            const struct leak *other = &list->rows[k];
+
+            if (other->key != leak->key || other->process == leak->process ||
+                !is_same_program(question, other->process, leak->process))
+                continue;
+            leak->process_count++;
+            leak->bytes_in_all += other->bytes;
+            leak->is_told_by_heavier |= k < i;
+        }
+    }
+}
+
 void leak_list_make(const struct question *question, const struct verdict *judged,
                     struct arena *arena, struct leak_list *list)
 {
     if (judged->is_by_stacks) {
         add_by_stacks(question, judged->survivors, list);
+        count_twins(question, list);
         list->has_failed |= !name_leaks(question, arena, list->rows, list->count);
         return;
     }

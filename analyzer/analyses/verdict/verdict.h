@@ -33,6 +33,11 @@ struct leak {
     const struct survivor_process *loop;     /* by stacks: of this process */
     const struct survivor_origin *survivors; /* by stacks */
     bool is_spread; /* over many sites of its ledger: none of them makes it alone */
+    /* The same line of the same program in other processes, as in workers of one job. */
+    uint32_t process_count;  /* that leak there; 1: it alone */
+    uint32_t program_count;  /* processes of that program */
+    uint64_t bytes_in_all;   /* of these that leak */
+    bool is_told_by_heavier; /* one of these stands before it */
 };
 
 struct verdict {
