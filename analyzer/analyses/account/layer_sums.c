@@ -168,6 +168,21 @@ void model_layers_join(struct model_layers *layers, const struct model_layers *f
     }
 }
 
+/* Names of the longest path; at least 1. */
+static unsigned deepest_of(const struct model_layers *layers)
+{
+    unsigned deepest = 1;
+
+    for (size_t i = 0; i < layers->rows.count; i++) {
+        unsigned depth = 1;
+
+        for (const char *at = model_layer_at(layers, i)->path; (at = strchr(at, '.')); at++)
+            depth++;
+        deepest = depth > deepest ? depth : deepest;
+    }
+    return deepest < DEPTH_MOST ? deepest : DEPTH_MOST;
+}
+
 static bool fits(const struct model_layers *layers, unsigned depth, size_t most)
 {
     struct model_layers cut, joined;
@@ -183,9 +198,9 @@ static bool fits(const struct model_layers *layers, unsigned depth, size_t most)
 
 unsigned model_layers_depth(const struct model_layers *layers, size_t most)
 {
-    unsigned depth = most ? 1 : DEPTH_MOST;
+    unsigned deepest = deepest_of(layers), depth = most ? 1 : deepest;
 
-    while (depth < DEPTH_MOST && fits(layers, depth + 1, most))
+    while (depth < deepest && fits(layers, depth + 1, most))
         depth++;
     return depth;
 }

@@ -54,11 +54,17 @@ static uint32_t *layers_order(const struct model_layers *layers, uint16_t ledger
     return order;
 }
 
+/* What a 0 of the others may stand for. */
+static uint64_t unknown_bytes(const struct model_layer *layer)
+{
+    return layer->by_category[CATEGORY_UNKNOWN] + layer->by_category[CATEGORY_OLDER];
+}
+
 static uint64_t other_bytes(const struct model_layer *layer)
 {
     return layer->held_bytes - layer->by_category[CATEGORY_WEIGHTS] -
            layer->by_category[CATEGORY_GRADIENTS] - layer->by_category[CATEGORY_OPTIMIZER] -
-           layer->by_category[CATEGORY_ACTIVATIONS];
+           layer->by_category[CATEGORY_ACTIVATIONS] - unknown_bytes(layer);
 }
 
 static void add_layer(const struct layer_view *view, struct report_table *table,
@@ -77,6 +83,7 @@ static void add_layer(const struct layer_view *view, struct report_table *table,
         {"optimizer_bytes", "optimizer", value_bytes(layer->by_category[CATEGORY_OPTIMIZER])},
         {"activations_bytes", "activations", value_bytes(layer->by_category[CATEGORY_ACTIVATIONS])},
         {"other_bytes", "other", value_bytes(other_bytes(layer))},
+        {"unknown_bytes", "not known", value_bytes(unknown_bytes(layer))},
         {"grown_bytes", "grown", value_change(VALUE_BYTES_CHANGE, layer->grown_bytes)},
         {"alive_bytes", "alive at end", value_bytes(layer->alive_bytes)},
         {"ledger", "ledger",
