@@ -108,6 +108,17 @@ class UnmarkedLoop(unittest.TestCase):
                               check=False, timeout=200)
         return done.returncode, json.loads(done.stdout)
 
+    def test_what_a_shell_before_it_kept_is_no_remark(self):
+        shell = "for i in $(seq 100); do a[$i]=xxxxxxxxxxxxxxxxxx$i; done; exec \"$@\""
+        with tempfile.TemporaryDirectory() as folder:
+            into = os.path.join(folder, "run")
+            subprocess.run([LEAKTIDE, "run", "--quiet", "--device=cpu", "--no-report", "-o", into, "--", "bash", "-c", shell, "sh",
+                            sys.executable, "-c", "import json\nfor i in range(20000): json.dumps({'i': i})"],
+                           check=True, timeout=120)
+            done = subprocess.run([LEAKTIDE, "leaks", into], capture_output=True, text=True, check=False, timeout=120)
+        self.assertEqual(done.returncode, 0, done.stdout)
+        self.assertNotIn("REMARK", done.stdout)
+
     def test_leak_is_found_with_its_line(self):
         with tempfile.TemporaryDirectory() as folder:
             status, report = self.leaks(folder, "leak")

@@ -368,12 +368,15 @@ static const char *as_many_turns(struct report *report, const struct survivor_pr
 }
 
 /* What is no leak yet. */
+/* What a helper kept is over, and was little; nobody records it longer. */
 static void say_remarks(const struct question *question, struct report *report,
                         const struct survivor_process *process)
 {
     struct arena *texts = report_arena(report);
     const struct survivor_origin *origin = process->origins;
 
+    if (model_process_at(tally_model(question->tally), process->process)->is_helper)
+        return;
     if (process->bounded_bytes)
         report_verdict(report, RANK_LEAKS,
                        "MAY BE A CACHE: %s below a cache that says how much it holds at most; %s "
