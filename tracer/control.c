@@ -127,6 +127,7 @@ static void take_snapshot(const char *name)
     counters_of_process();
     record_mark(text_of(name), text_of("leaktide"));
     recording_calibrate();
+    recording_want_account();
     recording_flush();
 }
 

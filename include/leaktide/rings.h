@@ -171,9 +171,10 @@ struct mt_rings_process {
     struct mt_rings_change changes[MT_RINGS_CHANGES];
     int64_t control_file_ns; /* the consumer's: when what was last taken from it was written */
     uint64_t step_ended, step_end_ns; /* live: CLOCK_MONOTONIC; 0: none has */
-    uint32_t exit_wait_ms; /* live: at its exit, it waits so long to be looked at; 0: it is not */
-    uint32_t is_exiting;   /* live: it waits */
-    uint32_t exit_is_read; /* futex: it was looked at */
+    uint32_t exit_wait_ms;   /* live: at its exit, it waits so long to be looked at; 0: it is not */
+    uint32_t is_exiting;     /* live: it waits */
+    uint32_t exit_is_read;   /* futex: it was looked at */
+    uint32_t account_wanted; /* live: the process asks for an account of itself */
     uint64_t own_ranges[MT_RINGS_OWN_RANGES]; /* live: the recorder's memory there, own_memory.h */
     uint64_t own_bytes;                       /* live: of it, what its tables fill */
     uint8_t reserved[32];

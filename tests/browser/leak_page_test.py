@@ -321,8 +321,8 @@ class LeakPageTest(unittest.TestCase):
             return await window.saved; })()""")
         last = list(csv.DictReader(io.StringIO(text)))[-1]
         del last["from_ns"]
-        resident = self.query("SELECT SUM(resident_bytes) FROM accounts WHERE account = (SELECT MAX(account) FROM accounts"
-                              " WHERE at_exit)")
+        # the one that the program asked for, or that of its exit: a busy recorder does not come in time for it
+        resident = self.query("SELECT SUM(resident_bytes) FROM accounts WHERE account = (SELECT MAX(account) FROM accounts)")
         self.assertGreater(resident, 0)
         self.assertEqual(sum(float(value) for value in last.values()), resident)
         self.assertIn("code and its data", last)

@@ -50,6 +50,16 @@ for i in range(8):
 for worker in workers:
     os.waitpid(worker, 0)
 """
+# Asks for an account in its first second, when nobody else would, and has 64 MiB only then.
+ASKING = """
+import ctypes, time
+data = bytearray(b"x") * (64 << 20)
+control = ctypes.CDLL(None).mt_control
+assert control(b"snapshot", ctypes.create_string_buffer(4096), ctypes.c_size_t(4096))
+time.sleep(2)
+del data
+time.sleep(10)
+"""
 OF_CGROUP = ("left", "cache")
 
 
@@ -70,6 +80,7 @@ class Growth(unittest.TestCase):
             runs["pinned" + mended] = cls.record("pinned" + mended, [
                 "/bin/sh", "-c", "true; exec \"$@\"", "sh", sys.executable, PINNED, mended, str(SECONDS)])
         runs["forked0"] = cls.record("forked0", [sys.executable, "-c", FORKED])
+        runs["asking0"] = cls.record("asking0", [sys.executable, "-c", ASKING])
         runs["steps0"] = cls.start("steps0", "steps", 0, SECONDS // 4)
         for name, run in runs.items():
             cls.errors[name] = run.communicate(timeout=SECONDS * 10)[1]
@@ -193,6 +204,12 @@ class Growth(unittest.TestCase):
     def test_a_worker_that_ends_past_its_handlers_is_looked_at_too(self):
         ends, _ = self.at_exit("forked0")  # of the parent, and of workers, which end all at once
         self.assertTrue([size for _, size, _ in ends if size > 36 * MIB], ends)
+
+    def test_a_program_that_asks_for_an_account_gets_one(self):
+        sizes = self.rows_of("asking0", "SELECT time_ns, SUM(resident_bytes), is_rough FROM accounts GROUP BY account "
+                                        "ORDER BY time_ns LIMIT 1")
+        self.assertGreater(sizes[0][1], 64 * MIB, sizes)
+        self.assertFalse(sizes[0][2], "what is asked for is a whole one")
 
     def test_pools_that_few_objects_pin_are_no_leak(self):
         whole, = self.rows_of("pinned0", "SELECT COUNT(DISTINCT account) FROM accounts WHERE NOT is_rough AND process = "

@@ -6,6 +6,7 @@
 #include "doubt_finders.h"
 #include "given_again.h"
 #include "loop_story.h"
+#include "refusals.h"
 #include "survivor_answers.h"
 #include "survivor_turns.h"
 
@@ -34,6 +35,19 @@ static void a_process_that_did_little_is_not_missed(void **state)
     assert_int_equal(survivors_unjudged_processes(&survivors), 1);
     processes[1].end = 99;
     assert_int_equal(survivors_unjudged_processes(&survivors), 0);
+}
+
+/* A later one tells for itself, however little it weighs; within the episode only a heavier one. */
+static void refusals_within_a_second_are_one_episode(void **state)
+{
+    static const uint64_t second_ns = UINT64_C(1000000000);
+    struct refusal_episode episode = {0};
+
+    (void)state;
+    assert_true(refusal_episode_add(&episode, second_ns, 2));
+    assert_false(refusal_episode_add(&episode, 2 * second_ns, 2));
+    assert_true(refusal_episode_add(&episode, 3 * second_ns, 3));
+    assert_true(refusal_episode_add(&episode, 4 * second_ns + 1, 1));
 }
 
 /* However much repeats within them. */
@@ -226,6 +240,7 @@ int main(void)
     static const struct CMUnitTest single[] = {
         cmocka_unit_test(data_is_much_of_its_process),
         cmocka_unit_test(a_process_that_did_little_is_not_missed),
+        cmocka_unit_test(refusals_within_a_second_are_one_episode),
         STORY(one_marked_step_or_two_are_no_loop),
         cmocka_unit_test(turns_are_those_of_several_stacks),
         cmocka_unit_test(a_rise_is_doubted_where_it_is_large),

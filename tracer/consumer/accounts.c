@@ -175,6 +175,12 @@ static uint64_t waits_since_ns(const struct recorded *recorded)
     return is_exiting(recorded) ? 0 : recorded->account.last_ns;
 }
 
+void accounts_want(struct recorded *recorded)
+{
+    recorded->account.is_wanted = true;
+    recorded->account.last_ns = 0; /* it waited longest */
+}
+
 void accounts_look(struct recorded *recorded, uint64_t now_ns)
 {
     if (!recorded->account.since_ns)
@@ -183,17 +189,13 @@ void accounts_look(struct recorded *recorded, uint64_t now_ns)
     if (!recorded->process_id || !recorded->place->facts.sample_ms ||
         __atomic_load_n(&recorded->place->attention, __ATOMIC_RELAXED) & MT_ATTENTION_PAUSED)
         return;
+    if (__atomic_exchange_n(&recorded->place->account_wanted, 0, __ATOMIC_ACQUIRE))
+        accounts_want(recorded);
     exit_allow(recorded, now_ns);
     if (accounts.recorded || !is_due(recorded, now_ns) || waits_for_step(recorded, now_ns))
         return;
     if (!accounts.next || waits_since_ns(recorded) < waits_since_ns(accounts.next))
         accounts.next = recorded;
-}
-
-void accounts_want(struct recorded *recorded)
-{
-    recorded->account.is_wanted = true;
-    recorded->account.last_ns = 0; /* it waited longest */
 }
 
 void accounts_forget(const struct recorded *recorded)

@@ -247,6 +247,12 @@ void recording_is_confined(bool is_strict)
     }
 }
 
+void recording_want_account(void)
+{
+    if (is_running_here() && recording_state.is_served)
+        served_want_account();
+}
+
 void recording_exiting(void)
 {
     if (is_running_here() && recording_state.is_served)

@@ -65,6 +65,9 @@ void recording_ends_at_once(int exit_status);
 /* Everything that was recorded so far is in the trace file when it returns; false: not in time. */
 bool recording_flush(void);
 
+/* Asks the consumer, if there is one, for an account of the process as it is now. */
+void recording_want_account(void);
+
 /* No consumer: nobody takes samples, or hears what is said from outside. */
 bool recording_is_alone(void);
 

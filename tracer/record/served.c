@@ -314,6 +314,12 @@ void served_exiting(void)
     shared_store(&process->is_exiting, 0);
 }
 
+void served_want_account(void)
+{
+    if (process)
+        shared_store(&process->account_wanted, 1);
+}
+
 bool served_flush(void)
 {
     uint64_t end_ns = clock_now_ns(CLOCK_MONOTONIC) + FLUSH_MS * MILLISECOND_NS;

@@ -52,6 +52,9 @@ void served_step_ended(uint64_t step);
  * as it allows. */
 void served_exiting(void);
 
+/* An account of the process as it is now is wanted. It is read later, by somebody else. */
+void served_want_account(void);
+
 /* Until the consumer has written all that was recorded so far; false: not within a second. */
 bool served_flush(void);
 
