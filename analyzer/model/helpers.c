@@ -72,13 +72,20 @@ static void find_meant(struct search *search)
             search->meant_from_ns = search->uses[i].start_ns;
 }
 
+/* Of what leads to the program some is still being taken down when that begins. */
+static bool is_mostly_before(const struct process_use *use, uint64_t time_ns)
+{
+    return use->end_ns <= time_ns ||
+           (use->start_ns < time_ns && use->end_ns - time_ns <= time_ns - use->start_ns);
+}
+
 static bool is_helper(const struct search *search, const struct process_use *use)
 {
     if (use->is_errand)
         return true;
     if (!is_other(use, search->meant))
         return false;
-    if (use->end_ns <= search->meant_from_ns && use->peak_bytes < small_before_bytes)
+    if (is_mostly_before(use, search->meant_from_ns) && use->peak_bytes < small_before_bytes)
         return true;
     return use->peak_bytes < search->meant->peak_bytes / SMALL_SHARE;
 }

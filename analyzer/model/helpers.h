@@ -5,8 +5,8 @@
  *
  * The process that held most, and is no errand, is meant, and so are all of its executable, those
  * that hold memory of a device, and those with marked steps. Another one is a helper if it was
- * over, and small, before the first that is meant began; or if it held less than a thirty-second of
- * it. Helpers are judged like the others; in texts they come last.
+ * small, and over for the most part before the first that is meant began; or if it held less than a
+ * thirty-second of it. Helpers are judged like the others; in texts they come last.
  *
  * An errand is a helper of whatever size: another program that the job calls and that is over long
  * before it: a compiler, say. Where one process makes half of all blocks, an errand is one of

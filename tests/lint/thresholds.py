@@ -16,7 +16,7 @@ import tempfile
 
 FOLDERS = ("evidence", "verdict", "leaks")
 TABLE = "analyzer/analyses/thresholds/thresholds.def"
-ROWS_MOST = 41
+ROWS_MOST = 42
 
 # The arithmetic of tests of statistics.
 FILES_LEFT_OUT = {"trend.c"}

@@ -83,10 +83,12 @@ static void shells_that_lead_to_a_program_are_helpers(void **state)
         {"/bin/bash", 0, 10, 100 * KIB, false, false, true, 0, false},
         {"/bin/readlink", 2, 5, 12 * KIB, false, false, true, 0, false},
         {"/bin/python", 10, 90, 200 * KIB, false, false, false, 0, false}, /* small itself */
+        {"/bin/bash", 6, 14, 100 * KIB, false, false, true, 0, false},
+        {"/bin/bash", 6, 15, 100 * KIB, false, false, false, 0, false}, /* mostly beside it */
     };
 
     (void)state;
-    run(rows, 3);
+    run(rows, 5);
 }
 
 static void what_holds_little_beside_it_is_a_helper(void **state)

@@ -101,11 +101,13 @@ static void a_rise_is_doubted_where_it_is_large(void **state)
     } cases[] = {{MIB(9), MIB(30), true}, {MIB(9), MIB(40), false}, {MIB(7), MIB(10), false}};
 
     (void)state;
+    event_list_step(&list, EVENT_STEP_BEGIN, 1); /* a process */
     for (size_t c = 0; c < COUNT(cases); c++) {
         struct survivor_process process = {.risen = {cases[c].risen_bytes, 1},
                                            .peak_bytes = cases[c].peak_bytes};
         struct survivors survivors = {&process, 1};
-        struct doubt_ground ground = {.survivors = &survivors};
+        struct doubt_ground ground = {.question = event_list_question(&list),
+                                      .survivors = &survivors};
         struct doubt doubt = {.bytes = 0};
 
         assert_int_equal(doubt_find_rise(&ground, &doubt), cases[c].is_doubted);
@@ -243,7 +245,7 @@ int main(void)
         cmocka_unit_test(refusals_within_a_second_are_one_episode),
         STORY(one_marked_step_or_two_are_no_loop),
         cmocka_unit_test(turns_are_those_of_several_stacks),
-        cmocka_unit_test(a_rise_is_doubted_where_it_is_large),
+        STORY(a_rise_is_doubted_where_it_is_large),
         STORY(what_is_not_seen_is_much_and_most_of_the_growth),
         STORY(what_rises_before_the_first_block_is_the_start),
     };

@@ -683,6 +683,33 @@ static bool is_late(const struct overdue_stack *stack, uint32_t birth)
     return stack->last - birth < (stack->last - stack->first) / THIRD_SHARE;
 }
 
+bool overdue_is_given_back(const struct overdue_stack *stack)
+{
+    return is_late(stack, stack->bare);
+}
+
+static double mean_of(const uint64_t *values, size_t count)
+{
+    double sum = 0;
+
+    for (size_t i = 0; i < count; i++)
+        sum += (double)values[i];
+    return sum / (double)count;
+}
+
+struct overdue_rise overdue_rise_of(const struct overdue_stack *stack)
+{
+    uint64_t alive[OVERDUE_ROWS_MOST];
+    size_t count = stack->row_count, third = count / THIRD_SHARE + 1;
+
+    MT_ASSERT(count);
+    for (size_t i = 0; i < count; i++)
+        alive[i] = stack->rows[i].alive_bytes;
+    third = third < count ? third : count;
+    return (struct overdue_rise){mean_of(alive, third), mean_of(alive + count - third, third),
+                                 trend_of(alive, count).rise_chance};
+}
+
 static uint64_t all_left_bytes(const struct overdue_stack *stack)
 {
     uint64_t bytes = 0;
@@ -746,7 +773,7 @@ struct overdue overdue_judge_before(const struct overdue_stack *stack, uint32_t 
         overdue.bytes = growth_of(stack, sweep);
         overdue.is_growing = overdue.bytes > 0;
         overdue.is_in_many_blocks = overdue.bytes / SURVIVORS_MIN > stack->largest_bytes;
-        overdue.is_given_back = is_late(stack, stack->bare);
+        overdue.is_given_back = overdue_is_given_back(stack);
         /* What rises in many blocks, and is all given back again and again: ever more work. */
         if (overdue.is_in_many_blocks && is_late(stack, stack->empty)) {
             overdue.is_growing = overdue.is_in_many_blocks = false;

@@ -126,6 +126,16 @@ struct overdue overdue_judge(const struct overdue_stack *stack, uint32_t end,
 struct overdue overdue_judge_before(const struct overdue_stack *stack, uint32_t end,
                                     uint32_t latest, enum overdue_sweep sweep);
 
+/* Again and again, until late, nothing of it was alive when it asked for more. */
+bool overdue_is_given_back(const struct overdue_stack *stack);
+
+/* How much of it was alive in the first third of its rows, and in the last, on average. chance: of
+ * such a rise, if their order meant nothing. */
+struct overdue_rise {
+    double early_bytes, late_bytes, chance;
+};
+struct overdue_rise overdue_rise_of(const struct overdue_stack *stack);
+
 /* Born in a time, and what of it was alive when the newest block of the stack was born. */
 struct overdue_part {
     uint64_t births, left_bytes;

@@ -248,8 +248,10 @@ static void born(struct survivor_rows *rows, const struct survivor_change *chang
 
         group->alive_bytes += change->size_bytes;
         row_born(stack, change->group, group->alive_bytes);
-        if (!stack->stack.births)
+        if (!stack->stack.births) {
             stack->first_ns = change->time_ns;
+            stack->first_bytes = change->size_bytes;
+        }
         stack->newest = current->now;
         stack->went_first.births = stack->went_last.births = 0;
         rows->has_failed |= !overdue_born(&stack->stack, clock, change->size_bytes);

@@ -46,9 +46,10 @@ struct survivor_row {
     uint16_t ledger;
     uint16_t heap;
     uint16_t traits;
-    bool is_active;    /* allocates to the end; known once it was judged */
-    bool is_reserved;  /* segments of a pool, which is judged instead; known with its process */
-    uint64_t first_ns; /* of its births */
+    bool is_active;       /* allocates to the end; known once it was judged */
+    bool is_reserved;     /* segments of a pool, which is judged instead; known with its process */
+    uint64_t first_ns;    /* of its births */
+    uint64_t first_bytes; /* of its first block */
     struct survivor_moment newest;
     uint64_t alive_at_newest_bytes; /* after its newest birth */
     /* When a tenth of that had gone, and all but a tenth; births 0: it has not. */

@@ -367,7 +367,6 @@ static const char *as_many_turns(struct report *report, const struct survivor_pr
                           : translated("as many turns again");
 }
 
-/* What is no leak yet. */
 /* What a helper kept is over, and was little; nobody records it longer. */
 static void say_remarks(const struct question *question, struct report *report,
                         const struct survivor_process *process)
@@ -388,6 +387,27 @@ static void say_remarks(const struct question *question, struct report *report,
             "REMARK: %s stay, most of it at %s. That is light for a leak: record longer to "
             "be sure.",
             label_size(texts, process->bytes), leak_who(question, texts, origin->stacks[0].who));
+}
+
+/* Of all processes but helpers. What may be a history was said as a doubt. */
+static void say_larger_work(const struct question *question, struct report *report,
+                            const struct survivors *survivors)
+{
+    struct arena *texts = report_arena(report);
+
+    for (size_t i = 0; i < survivors->process_count; i++) {
+        const struct survivor_process *process = &survivors->processes[i];
+        const struct larger_loop *larger = &process->larger;
+
+        if (!larger->most_bytes || larger->doubtful_bytes ||
+            model_process_at(tally_model(question->tally), process->process)->is_helper)
+            continue;
+        report_verdict(report, RANK_LEAKS,
+                       "REMARK: each turn asks for more: a block of %s is larger by %s each time, "
+                       "and so is what else the loop asks for. That is larger work, and no leak.",
+                       leak_who(question, texts, larger->who),
+                       label_size(texts, larger->step_bytes));
+    }
 }
 
 static void say_waiting(const struct question *question, struct report *report,
@@ -527,5 +547,6 @@ void survivors_say(const struct question *question, struct report *report,
         say_no_leak(report, verdict);
     say_unjudged(question, report, survivors);
     say_remarks(question, report, &survivors->processes[0]);
+    say_larger_work(question, report, survivors);
     survivors_say_waiting(question, report, survivors, doubted_waiting(verdict));
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Asks the evidence for each row of doubts.def. Of several processes the heaviest speaks; errands
+ * Asks the evidence for each row of doubts.def. Of several processes the heaviest speaks; helpers
  * of a job never do.
  */
 #include "doubt_finders.h"
@@ -228,9 +228,10 @@ static const struct survivor_process *heaviest(const struct doubt_ground *ground
 
     for (size_t i = 0; survivors && i < survivors->process_count; i++) {
         const struct survivor_process *process = &survivors->processes[i];
-        uint64_t bytes = process->is_errand ? 0 : bytes_of(process);
+        uint64_t bytes = bytes_of(process);
 
-        if (bytes <= doubt->bytes)
+        if (bytes <= doubt->bytes ||
+            model_process_at(tally_model(ground->question->tally), process->process)->is_helper)
             continue;
         most = process;
         doubt->process = process->process;
@@ -310,6 +311,20 @@ bool doubt_find_fading(const struct doubt_ground *ground, struct doubt *doubt)
 
     if (process)
         doubt->who = who_has_most(process, origin_fading);
+    return process != NULL;
+}
+
+static uint64_t larger_work_bytes(const struct survivor_process *process)
+{
+    return survivors_may_be_larger_work(process) ? process->larger.doubtful_bytes : 0;
+}
+
+bool doubt_find_larger_work(const struct doubt_ground *ground, struct doubt *doubt)
+{
+    const struct survivor_process *process = heaviest(ground, larger_work_bytes, doubt);
+
+    if (process)
+        doubt->who = process->larger.who;
     return process != NULL;
 }
 

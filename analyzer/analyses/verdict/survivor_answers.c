@@ -123,6 +123,11 @@ bool survivors_are_let_go(const struct survivor_process *process)
     return !leak_is_light(process->let_go_bytes, process->loop_bytes, process->peak_bytes);
 }
 
+bool survivors_may_be_larger_work(const struct survivor_process *process)
+{
+    return !leak_is_light(process->larger.doubtful_bytes, process->loop_bytes, process->peak_bytes);
+}
+
 size_t survivors_leak_count(const struct survivor_process *process)
 {
     size_t count = 0;

@@ -28,6 +28,8 @@ bool survivors_are_undecided(const struct survivor_process *process);
 bool survivors_are_of_errand(const struct survivor_process *process);
 /* Undecided because of what may wait for its collector. */
 bool survivors_may_be_garbage(const struct survivor_process *process);
+/* A block that grows with the work, and may be a history, is as heavy as a leak. */
+bool survivors_may_be_larger_work(const struct survivor_process *process);
 /* How many of its origins, the first ones, are leaks of their own; 0: nothing leaks. */
 size_t survivors_leak_count(const struct survivor_process *process);
 enum survivor_answer {

@@ -22,6 +22,7 @@ struct judging {
     struct active_stack *active;
     size_t active_count, active_capacity;
     uint64_t most_waiting_bytes, most_let_go_bytes;
+    struct brief_blocks brief; /* of stacks that go on to the end */
 };
 
 /* A sum of the process, and its largest part. */
@@ -76,13 +77,20 @@ static bool is_kept(const struct survivor_row *row, const struct overdue *overdu
            !(row->traits & STACK_IS_IMPORT);
 }
 
+/* Of a row that grows. */
+static enum work_kind work_of(const struct judging *judging, const struct survivor_row *row)
+{
+    return larger_work_kind(&row->stack, row->first_bytes, &judging->brief);
+}
+
 /* Adds what the row would keep, if so much of what was freed at the end were no garbage. */
 static void add_waiting(const struct judging *judging, const struct survivor_row *row,
                         enum overdue_sweep sweep, struct waiting *waiting)
 {
     struct overdue overdue = overdue_judge(&row->stack, end_of(judging, row), sweep);
 
-    if (!is_kept(row, &overdue))
+    if (!is_kept(row, &overdue) ||
+        (overdue.is_growing && work_of(judging, row) != WORK_IS_THE_SAME))
         return;
     *waiting->bytes += overdue.bytes;
     if (overdue.bytes <= *waiting->most_bytes)
@@ -151,7 +159,8 @@ static struct overdue judge_row(const struct judging *judging, const struct surv
         return collector_judge(&current->collector, &row->stack, end, sweep_of(judging),
                                is_garbage);
     overdue = overdue_judge(&row->stack, end, sweep_of(judging));
-    if (is_of_many(row) || (overdue.is_given_back && is_of_tensors(judging, row)))
+    if (is_of_many(row) || (overdue.is_given_back && is_of_tensors(judging, row)) ||
+        (overdue.is_growing && work_of(judging, row) != WORK_IS_THE_SAME))
         overdue.is_growing = false;
     *is_garbage = may_be_excused(judging, row, &overdue);
     return overdue;
@@ -236,6 +245,22 @@ static bool note_stack(struct judging *judging, struct survivor_row *row,
     return true;
 }
 
+/* It was no leak because of that. */
+static bool is_work(const struct judging *judging, const struct survivor_row *row,
+                    const struct overdue *overdue)
+{
+    return overdue->is_active && overdue->reason != OVERDUE_YES && !overdue->is_growing &&
+           overdue->bytes && work_of(judging, row) != WORK_IS_THE_SAME;
+}
+
+static struct why why_of_row(const struct judging *judging, const struct survivor_row *row,
+                             const struct overdue *overdue)
+{
+    if (is_work(judging, row, overdue))
+        return (struct why){.rule = WHY_WORK, .measured = overdue->bytes};
+    return why_of_stack(overdue, row->traits & STACK_IS_IMPORT);
+}
+
 static void note_why(struct judging *judging, const struct survivor_row *row, size_t number,
                      struct why why)
 {
@@ -246,8 +271,21 @@ static void note_why(struct judging *judging, const struct survivor_row *row, si
     why_add(&judging->process->whys, &why);
 }
 
+/* Before others are judged. */
+static void see_brief_blocks(struct judging *judging)
+{
+    for (size_t i = 0; i < survivor_row_count(judging->rows); i++) {
+        const struct survivor_row *row = survivor_row_at(judging->rows, i);
+
+        if (overdue_is_given_back(&row->stack) &&
+            overdue_judge(&row->stack, end_of(judging, row), sweep_of(judging)).is_active)
+            brief_blocks_see(&judging->brief, &row->stack);
+    }
+}
+
 static bool judge_rows(struct judging *judging)
 {
+    see_brief_blocks(judging);
     for (size_t i = 0; i < survivor_row_count(judging->rows); i++) {
         struct survivor_row *row = survivor_row_settled(judging->rows, i);
         bool is_garbage;
@@ -259,7 +297,7 @@ static bool judge_rows(struct judging *judging)
         }
         overdue = judge_row(judging, row, &is_garbage);
         row->is_active = overdue.is_active;
-        note_why(judging, row, i, why_of_stack(&overdue, row->traits & STACK_IS_IMPORT));
+        note_why(judging, row, i, why_of_row(judging, row, &overdue));
         if (!note_ground(judging, row, &overdue))
             return false;
         if (!overdue.is_active) {
@@ -271,10 +309,14 @@ static bool judge_rows(struct judging *judging)
         }
         if (!note_active(judging, row))
             return false;
-        if (!is_kept(row, &overdue))
+        if (!is_kept(row, &overdue)) {
             see_waiting(judging, row);
-        else if (!note_stack(judging, row, &overdue, is_garbage))
+            if (is_work(judging, row, &overdue))
+                larger_loop_see(&judging->process->larger, row->who, work_of(judging, row),
+                                &row->stack, overdue.bytes);
+        } else if (!note_stack(judging, row, &overdue, is_garbage)) {
             return false;
+        }
     }
     return true;
 }

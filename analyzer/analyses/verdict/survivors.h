@@ -11,6 +11,7 @@
 #include "analysis.h"
 #include "block_rise.h"
 #include "labels.h"
+#include "larger_work.h"
 #include "overdue.h"
 #include "stopped_loop.h"
 #include "survivor_evidence.h"
@@ -81,6 +82,7 @@ struct survivor_process {
      * collector. */
     uint64_t let_go_bytes;
     struct who let_go_who;
+    struct larger_loop larger;   /* not in the origins */
     struct stopped_loop stopped; /* of the stacks that do not allocate to the end */
     bool has_rested; /* what stays was made long before its end: in `stopped`, and no leak */
     bool is_judged;  /* these made most of what was made meanwhile, so "no leak" says something */
