@@ -123,28 +123,35 @@ uint32_t model_text(struct model *model, const char *bytes, size_t size_bytes)
     return (uint32_t)(model->texts.count - 1);
 }
 
-uint16_t model_pool(struct model *model, uint32_t name_text)
+static uint16_t pool_row(struct model *model, uint32_t name_text, const struct pool *known)
 {
     uint64_t hash = hash_u64(name_text);
     size_t probe = 0;
     uint32_t found;
     struct pool_row *row;
 
-    while (hash_index_next(&model->pool_index, hash, &probe, &found))
-        if (((struct pool_row *)table_at(&model->pools, found))->name_text == name_text)
+    while (hash_index_next(&model->pool_index, hash, &probe, &found)) {
+        row = table_at(&model->pools, found);
+        if (row->name_text == name_text && row->known == known)
             return (uint16_t)found;
+    }
     row = model_row_add(model, &model->pools, &model->pool_index, hash, UINT16_MAX, "65535 pools");
     if (!row)
         return 0;
-    *row = (struct pool_row){name_text, pool_by_name(model_text_at(model, name_text))};
+    *row = (struct pool_row){name_text, known};
     return (uint16_t)(model->pools.count - 1);
+}
+
+uint16_t model_pool(struct model *model, uint32_t name_text)
+{
+    return pool_row(model, name_text, pool_by_name(model_text_at(model, name_text)));
 }
 
 uint16_t model_known_pool(struct model *model, enum pool_id id)
 {
-    const char *name = pool_by_id(id)->name;
+    const struct pool *pool = pool_by_id(id);
 
-    return model_pool(model, model_text(model, name, strlen(name)));
+    return pool_row(model, model_text(model, pool->name, strlen(pool->name)), pool);
 }
 
 uint16_t model_place(struct model *model, struct mt_place place)

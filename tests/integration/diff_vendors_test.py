@@ -14,6 +14,7 @@ import report_tables
 
 LEAKTIDE = sys.argv[1]
 GPU, NPU = 1, 20  # types of devices of PyTorch
+HIP, XPU, MPS, MTIA = 6, 12, 13, 19
 
 
 def trace(device_type, blocks, device=0):
@@ -31,16 +32,38 @@ def trace(device_type, blocks, device=0):
 
 class Vendors(unittest.TestCase):
     def diff(self, *traces):
+        return report_tables.load(self.ask(["diff", "--format=json"], *traces))
+
+    def ask(self, question, *traces):
         with tempfile.TemporaryDirectory() as folder:
             paths = []
             for number, one in enumerate(traces):
                 paths.append(os.path.join(folder, "trace%d.json" % number))
                 with open(paths[-1], "w") as file:
                     json.dump(one, file)
-            done = subprocess.run([LEAKTIDE, "diff", "--format=json", *paths], stdout=subprocess.PIPE,
-                                  stderr=subprocess.PIPE, universal_newlines=True, timeout=120)
+            done = subprocess.run([LEAKTIDE, *question, *paths], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                  universal_newlines=True, timeout=120)
         self.assertEqual(done.stderr, "")
-        return report_tables.load(done.stdout)
+        return done.stdout
+
+    def test_only_the_allocator_that_has_a_setting_is_advised_to_use_it(self):
+        blocks = [("aten::mm", 4), ("aten::addmm", 32)]
+        self.assertIn("PYTORCH_CUDA_ALLOC_CONF", self.ask(["advice"], trace(GPU, blocks)))
+        self.assertIn("PYTORCH_NPU_ALLOC_CONF", self.ask(["advice"], trace(NPU, blocks)))
+        for other in HIP, XPU, MPS, MTIA:
+            with self.subTest(type=other):
+                self.assertNotIn("ALLOC_CONF", self.ask(["advice"], trace(other, blocks)))
+                self.assertNotIn("ALLOC_CONF", self.ask(["advice"], trace(GPU, [("aten::mm", 1)]), trace(other, blocks)))
+
+    def test_pytorch_on_another_device_has_its_pool(self):
+        for other in HIP, XPU, MPS, MTIA:
+            for pair in (GPU, other), (other, GPU), (other, other):
+                with self.subTest(pair=pair):
+                    report = self.diff(trace(pair[0], [("aten::mm", 4)]), trace(pair[1], [("aten::mm", 6)]))
+                    self.assertEqual([(r["ledger"], r["peak_bytes"]) for r in report["tables"]["ledger_changes"]],
+                                     [("torch device 0", 6 << 20)])
+            report = self.diff(trace(other, [("aten::mm", 4)]), trace(NPU, [("aten::mm", 6)]))
+            self.assertEqual([r["ledger"] for r in report["tables"]["ledger_changes"]], ["torch -> pta device 0"])
 
     def test_a_gpu_is_compared_with_an_npu(self):
         before = [("aten::mm", 4), ("aten::add", 8), ("aten::addmm", 32)]

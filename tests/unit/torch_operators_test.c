@@ -132,6 +132,26 @@ static void the_interpreter_is_asked_ever_less_until_it_is_ready(void **state)
     fake_python.state = 2;
 }
 
+static void leave_within(void)
+{
+    torch_operators_leave(true);
+    run_operators(1);
+}
+
+static void what_began_before_the_interpreter_took_over_ends(void **state)
+{
+    (void)state;
+    double_reset();
+    double_config.records_accesses = true;
+    torch_operators_leave(false);
+    fake_torch_run(FUNCTION, "aten::empty", "memory_format", leave_within);
+    assert_int_equal(double_count_of(MT_RECORD_operator_begin), 1);
+    assert_int_equal(double_count_of(MT_RECORD_operator_end), 1);
+    assert_string_equal(double_last(MT_RECORD_operator_end)->text, "aten::empty.memory_format");
+    run_operators(3);
+    assert_int_equal(double_count_of(MT_RECORD_operator_end), 1);
+}
+
 static void the_dispatcher_is_left_to_the_interpreter(void **state)
 {
     (void)state;
@@ -153,6 +173,7 @@ int main(void)
         cmocka_unit_test(frames_of_torch_and_scripts_are_none),
         cmocka_unit_test(steps_of_a_profiler_are_steps),
         cmocka_unit_test(the_interpreter_is_asked_ever_less_until_it_is_ready),
+        cmocka_unit_test(what_began_before_the_interpreter_took_over_ends),
         cmocka_unit_test(the_dispatcher_is_left_to_the_interpreter),
     };
 

@@ -30,7 +30,8 @@ enum {
     SCOPE_BACKWARD = 1,
     SCOPE_USER = 7,
     SCOPE_COUNT = 10,
-    NAME_BYTES = 256
+    NAME_BYTES = 256,
+    OPEN_MOST = 32 /* deeper ones end without a row, if the interpreter takes over within them */
 };
 
 /* at::RecordFunctionCallback */
@@ -53,6 +54,13 @@ static struct {
 static _Atomic bool is_settled, is_left;
 static _Atomic bool may_have_come = true;
 
+/* The operators that began here and have not ended, innermost last: where the interpreter takes
+ * over within one, its end is still told here. Kept only where it may. */
+static __thread struct {
+    const void *functions[OPEN_MOST];
+    unsigned count;
+} begun __attribute__((tls_model("initial-exec")));
+
 /* --- events ----------------------------------------------------------------------------- */
 
 /* PyTorch's own frames around a node of autograd, and around a mode of the dispatcher (our own,
@@ -74,6 +82,21 @@ static bool is_wanted(const char *name)
     if (is_frame(name))
         return false;
     return !atomic_load_explicit(&is_left, memory_order_relaxed) || !strstr(name, "::");
+}
+
+static void begun_push(const void *function)
+{
+    if (begun.count < OPEN_MOST && torch_python_tells_operators())
+        begun.functions[begun.count++] = function;
+}
+
+/* Whether it began here. */
+static bool begun_pop(const void *function)
+{
+    if (!begun.count || begun.functions[begun.count - 1] != function)
+        return false;
+    begun.count--;
+    return true;
 }
 
 /* "aten::add.Tensor", as schemas are written. */
@@ -99,19 +122,36 @@ static void look_for_step(const char *name)
         record_profiler_step(number);
 }
 
-static void operator_record(const void *function, void (*record)(struct text name))
+static void begin_record(const void *function, const char *name)
+{
+    char room[NAME_BYTES];
+
+    look_for_step(name);
+    if (config_get()->passes_operators || !is_wanted(name))
+        return;
+    begun_push(function);
+    record_operator_begin(full_name(function, name, room));
+}
+
+static void end_record(const void *function, const char *name)
+{
+    char room[NAME_BYTES];
+
+    if (begun_pop(function) || is_wanted(name))
+        record_operator_end(full_name(function, name, room));
+}
+
+static void operator_record(const void *function,
+                            void (*record)(const void *function, const char *name))
 {
     int saved_errno = errno;
-    char room[NAME_BYTES];
     const char *name;
 
     if (!guard_enter(LAYER_OPERATORS))
         return;
     name = torch.name(function);
-    if (name && record == record_operator_begin)
-        look_for_step(name);
-    if (name && !config_get()->passes_operators && is_wanted(name))
-        record(full_name(function, name, room));
+    if (name)
+        record(function, name);
     guard_leave(LAYER_OPERATORS);
     errno = saved_errno;
 }
@@ -120,14 +160,14 @@ static void operator_end(const void *function, void *context)
 {
     (void)context;
     if (!config_get()->passes_operators)
-        operator_record(function, record_operator_end);
+        operator_record(function, end_record);
 }
 
 void torch_operator_begin(const void *function);
 void torch_operator_begin(const void *function)
 {
     torch_python_look();
-    operator_record(function, record_operator_begin);
+    operator_record(function, begin_record);
 }
 
 /* std::unique_ptr<ObserverContext> (const RecordFunction &): there is none. Global: of a local name

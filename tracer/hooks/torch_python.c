@@ -87,9 +87,14 @@ static bool run(const char *code, void *names)
     return true;
 }
 
+bool torch_python_tells_operators(void)
+{
+    return config_get()->records_accesses || watch_is_on();
+}
+
 static int wanted(void)
 {
-    return config_get()->records_accesses || watch_is_on() ? TELLS_ACCESSES : TELLS_OWNERS;
+    return torch_python_tells_operators() ? TELLS_ACCESSES : TELLS_OWNERS;
 }
 
 /* Something of this PyTorch is not as the code expects it. */

@@ -7,7 +7,13 @@
 #ifndef LEAKTIDE_TRACER_TORCH_PYTHON_H
 #define LEAKTIDE_TRACER_TORCH_PYTHON_H
 
+#include <stdbool.h>
+
 /* An operator begins; cheap. Outside of guards. Any thread. */
 void torch_python_look(void);
+
+/* Whether the interpreter shall tell of the dispatcher's operators, now or later: it knows what
+ * they access. Any thread. */
+bool torch_python_tells_operators(void);
 
 #endif

@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "inner_maker.h"
 #include "labels.h"
 #include "leak_analyses.h"
 #include "ledger_figures.h"
@@ -148,7 +149,8 @@ static void add_remaining(const struct question *question, struct report *report
             {"operator", "operator", value_name(question, origin->who.operator_text)},
             {"owner", "owner", value_name(question, origin->who.owner_text)},
             {"ledger", "ledger", value_text(label_ledger(question, texts, origin->ledger))},
-            {"stack", "stack", value_stack_of(question, report, origin->who)},
+            {"stack", "stack",
+             value_stack_of(question, report, origin_main_who(question, origin, origin_alive))},
         };
 
         report_row(report, table, fields, sizeof(fields) / sizeof(fields[0]));
@@ -280,14 +282,15 @@ static void say_state(const struct question *question, struct report *report,
     for (size_t i = 0; i < count && !largest; i++)
         if (rows[i].origin->ledger == most && who_is_known(rows[i].origin->who))
             largest = &rows[i];
-    report_verdict(report, RANK_LEAKS,
-                   "A STATE without history, so no leak verdict: %s holds %s in %s%s.",
-                   label_ledger(question, texts, most), label_size(texts, held_bytes),
-                   label_counted(texts, held_count, "block"),
-                   largest ? report_text(report, "; the largest known part, %s, was made by %s",
-                                         label_size(texts, largest->alive.bytes),
-                                         label_who(question, texts, largest->origin->who))
-                           : translated("; who made them is not recorded"));
+    report_verdict(
+        report, RANK_LEAKS, "A STATE without history, so no leak verdict: %s holds %s in %s%s.",
+        label_ledger(question, texts, most), label_size(texts, held_bytes),
+        label_counted(texts, held_count, "block"),
+        largest ? report_text(report, "; the largest known part, %s, was made by %s%s",
+                              label_size(texts, largest->alive.bytes),
+                              label_who(question, texts, largest->origin->who),
+                              inner_maker_words(question, texts, largest->origin, origin_alive))
+                : translated("; who made them is not recorded"));
 }
 
 /* A window that hardly grew has no news of leaks: its peak is said first. */

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "holders.h"
+#include "inner_maker.h"
 #include "labels.h"
 #include "ledger_figures.h"
 #include "ledger_layers.h"
@@ -49,7 +50,9 @@ static void add_holders(const struct question *question, struct report *report, 
             {"operator", "operator", value_name(question, who->operator_text)},
             {"owner", "owner", value_name(question, who->owner_text)},
             {"ledger", "ledger", value_text(label)},
-            {"stack", "stack", value_stack_of(question, report, *who)},
+            {"stack", "stack",
+             value_stack_of(question, report,
+                            origin_main_who(question, rows[i].origin, origin_at_peak))},
         };
 
         report_row(report, table, fields, sizeof(fields) / sizeof(fields[0]));
@@ -132,7 +135,8 @@ static const char *parts_of(struct report *report, const struct ledger *ledger,
     return report_text(report, " (beside it, up to %s that are older than the recording)", older);
 }
 
-/* "; most of it, 2.00 GiB (66 %), held by forward (net.py:12)" */
+/* "; most of it, 2.00 GiB (66 %), held by forward (net.py:12), 1.50 GiB of it by build (lib.py:7)"
+ */
 static const char *holder_words(const struct question *question, struct report *report,
                                 const struct holder *holder, uint64_t whole_bytes)
 {
@@ -142,7 +146,9 @@ static const char *holder_words(const struct question *question, struct report *
 
     return percent < 50
                ? report_text(report, "; largest holder %s with %s (%u %%)", who, held, percent)
-               : report_text(report, "; most of it, %s (%u %%), held by %s", held, percent, who);
+               : report_text(report, "; most of it, %s (%u %%), held by %s%s", held, percent, who,
+                             inner_maker_words(question, report_arena(report), holder->origin,
+                                               origin_at_peak));
 }
 
 /* Nobody can be named for it: the largest holder that has a name follows. */

@@ -18,7 +18,14 @@
 #include "input_kinds.h"
 #include "table.h"
 
-enum { look_bytes = 1 << 16, devices_max = 64, npu_type = 20, pending_max = 4 };
+enum {
+    look_bytes = 1 << 16,
+    devices_max = 64,
+    cpu_type = 0,
+    cuda_type = 1,
+    npu_type = 20,
+    pending_max = 4
+};
 
 /* Above all addresses that programs have. */
 static const uint64_t older_address = UINT64_C(1) << 63;
@@ -53,12 +60,24 @@ struct chrome {
 
 /* --- what is where ------------------------------------------------------------------------- */
 
+static enum pool_id pool_of_type(uint8_t type)
+{
+    switch (type) {
+    case cpu_type:
+        return POOL_TORCH_CPU;
+    case cuda_type:
+        return POOL_TORCH;
+    case npu_type:
+        return POOL_PTA;
+    default:
+        return POOL_TORCH_OTHER;
+    }
+}
+
 static struct chrome_device *device_of(struct chrome *chrome, const struct chrome_record *record)
 {
     struct model *model = chrome->events.model;
-    enum pool_id pool = record->device_type == npu_type ? POOL_PTA
-                        : record->device_type           ? POOL_TORCH
-                                                        : POOL_TORCH_CPU;
+    enum pool_id pool = pool_of_type(record->device_type);
     struct mt_place place = {.device = record->device,
                              .kind = record->device_type ? MT_KIND_DEVICE : MT_KIND_HOST,
                              .module = -1};
