@@ -26,6 +26,7 @@
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { BLOCK_BYTES = 12347, MANY = 400000, CONNECTIONS = 200, NOBODY = 65534, FEW = 5000 };
@@ -252,6 +253,15 @@ static int few(const char *unused)
 {
     (void)unused;
     allocate(FEW);
+    return 0;
+}
+
+static int busy_for(const char *seconds)
+{
+    time_t end = time(NULL) + atoi(seconds);
+
+    while (time(NULL) < end)
+        allocate(FEW);
     return 0;
 }
 
@@ -615,6 +625,7 @@ static const struct way {
     {"fork_in_a_cage", fork_in_a_cage},
     {"program_of_nobody", program_of_nobody},
     {"few", few},
+    {"busy_for", busy_for},
     {"handled_fork", handled_fork},
     {"late_child", late_child},
     {"child_stops_itself", child_stops_itself},
