@@ -204,6 +204,16 @@ static inline bool mt_rings_header_is_right(const struct mt_rings_header *h, uin
                h->rings_offset_bytes - h->processes_offset_bytes;
 }
 
+/* How a mapping of rings is called, without its folder: a file, or memory. */
+static inline bool mt_is_name_of_rings(const char *name)
+{
+    static const char memory[] = "memfd:";
+
+    if (strncmp(name, memory, sizeof(memory) - 1) == 0)
+        name += sizeof(memory) - 1;
+    return strncmp(name, MT_RINGS_NAME, sizeof(MT_RINGS_NAME) - 1) == 0;
+}
+
 #ifdef __cplusplus
 static_assert(sizeof(struct mt_rings_process) == MT_RINGS_PROCESS_BYTES, "two pages");
 }

@@ -89,7 +89,7 @@ static void map_use(struct rings_file *file, const struct mt_rings_header *check
     file->processes = (struct mt_rings_process *)(base + checked->processes_offset_bytes);
     file->capacity_words = checked->capacity_words;
     file->slot_bytes = checked->slot_bytes;
-    file->rings_offset_bytes = checked->rings_offset_bytes;
+    file->rings_offset_bytes = file->mapped_bytes = checked->rings_offset_bytes;
     file->slot_max = checked->slot_max;
     file->process_max = checked->process_max;
     file_check(file);
@@ -274,7 +274,7 @@ bool rings_file_replace(const char *path, const struct mt_rings_header *header)
 void rings_file_unmap(struct rings_file *file)
 {
     if (file->header)
-        syscall(SYS_munmap, file->header, file->rings_offset_bytes);
+        syscall(SYS_munmap, file->header, file->mapped_bytes);
     *file = (struct rings_file){0};
 }
 
@@ -286,18 +286,21 @@ struct mt_ring_header *rings_file_map_ring_of(const struct rings_file *file, uin
 
 /*
  * A mapping of 0 bytes that is moved leaves the old one where it is and maps the same file again,
- * as far as is wanted: mremap(2). What lies before the ring is given back. Where a program keeps
- * all its memory from being paged out (mlockall), the copy would be read in whole: so the first
- * page, which the copy takes after, is let go.
+ * as far as is wanted: mremap(2). It begins in the last part of what is mapped, which is nearest to
+ * the rings; what lies before the ring is given back. Where a program keeps all its memory from
+ * being paged out (mlockall), the copy would be read in whole: so the part that the copy takes
+ * after is let go.
  */
 struct mt_ring_header *rings_file_map_ring(const struct rings_file *file, uint32_t slot)
 {
-    uint64_t before_bytes = rings_file_offset(file, slot);
+    uint64_t skipped_bytes = file->mapped_bytes - MT_RINGS_ALIGNMENT;
+    uint64_t before_bytes = rings_file_offset(file, slot) - skipped_bytes;
+    char *last = (char *)file->header + skipped_bytes;
     long copy;
 
     MT_ASSERT(slot < file->slot_max);
-    syscall(SYS_munlock, file->header, MT_RINGS_ALIGNMENT);
-    copy = syscall(SYS_mremap, file->header, 0, before_bytes + file->slot_bytes, MREMAP_MAYMOVE);
+    syscall(SYS_munlock, last, MT_RINGS_ALIGNMENT);
+    copy = syscall(SYS_mremap, last, 0, before_bytes + file->slot_bytes, MREMAP_MAYMOVE);
     if (copy == -1)
         return NULL;
     syscall(SYS_munmap, copy, before_bytes);

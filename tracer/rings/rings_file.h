@@ -21,6 +21,7 @@ struct rings_file {
     struct mt_rings_process *processes;
     /* What was checked when it was opened: what stands in the file may change. */
     uint64_t capacity_words, slot_bytes, rings_offset_bytes;
+    uint64_t mapped_bytes; /* at header */
     uint32_t slot_max, process_max;
 };
 

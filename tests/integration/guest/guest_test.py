@@ -104,6 +104,57 @@ class GuestTest(unittest.TestCase):
         if shutil.which("unshare"):
             self.the_same(command=["unshare", "-U", "true"])
 
+    @unittest.skipUnless(is_root, "only root may become somebody else")
+    def test_a_program_may_lock_what_it_has(self):
+        self.the_same("locks_all")
+        self.recorded("locks_all")
+
+    def limited(self, letter, kib, *arguments):
+        return ["sh", "-c", 'ulimit -%s %d; shift; exec "$0" "$@"' % (letter, kib), GUEST, "-", *arguments]
+
+    def test_below_a_limit_of_memory_a_program_does_what_it_does(self):
+        """Recorded, or not recorded with one sentence: never ended by the loader."""
+        for letter in "vd":
+            for kib in (4000, 8000, 12000, 16000, 20000, 21000, 24000, 32000, 48000, 64000, 100000):
+                with self.subTest(letter=letter, kib=kib):
+                    self.the_same(command=self.limited(letter, kib, "few"))
+        done = self.plain([LEAKTIDE, "run", "--no-report", "--device=cpu", "-o",
+                           os.path.join(self.folder, "said"), "--", *self.limited("v", 20000, "few")])
+        self.assertIn("not recorded, with what they started in turn: 1 (below a limit of memory", done.stderr)
+        done = self.plain(["sh", "-c", 'ulimit -v 20000; exec "$0" "$@"', LEAKTIDE, "run", "--device=cpu", "-o",
+                           os.path.join(self.folder, "none"), "--", GUEST, "few"])
+        self.assertIn("nothing was recorded: the recorder would take more than half of the memory", done.stderr)
+
+    def sizes(self, *how):
+        """(addresses, data) in KiB that a program of no size has at its end."""
+        script = 'ulimit -v 54000; ulimit -d 29000; exec "$0" few_and_sizes'
+        done = self.plain([*how, "sh", "-c", script, GUEST])
+        return [int(number) for number in done.stdout.split()]
+
+    def test_what_the_recorder_takes_is_what_is_said(self):
+        """MT_TRACER_ADDRESS_BYTES and MT_TRACER_DATA_BYTES of preload.h."""
+        plain = self.sizes()
+        for options in OPTIONS:
+            traced = self.sizes(LEAKTIDE, "run", "-q", *options, "-o", os.path.join(
+                self.folder, "sizes%d" % len(os.listdir(self.folder))), "--")
+            taken = [after - before for after, before in zip(traced, plain)]
+            print("the recorder takes, KiB of addresses and of data:", *taken)
+            with self.subTest(options=options):
+                self.assertLess(taken[0], 26 << 10)
+                self.assertLess(taken[1], 14 << 10)
+        self.assertGreater(taken[1], 10 << 10)
+
+    def test_a_program_with_an_auditor_runs(self):
+        source, auditor = (os.path.join(self.folder, name) for name in ("a.c", "a.so"))
+        with open(source, "w") as out:
+            out.write("unsigned la_version(unsigned version) { return version; }\n")
+        subprocess.run([os.environ.get("CC", "cc"), "-shared", "-fPIC", "-o", auditor, source], check=True)
+        self.the_same(command=["env", "LD_AUDIT=" + auditor, GUEST, "few"])
+        self.the_same(command=[GUEST, "few"], env=dict(os.environ, LD_AUDIT=auditor))
+        done = self.plain([LEAKTIDE, "run", "--no-report", "--device=cpu", "-o",
+                           os.path.join(self.folder, "said"), "--", "env", "LD_AUDIT=" + auditor, GUEST, "few"])
+        self.assertIn("not recorded, with what they started in turn: 1 (with LD_AUDIT", done.stderr)
+
     def test_a_filter_of_system_calls_is_obeyed(self):
         self.the_same("confined")
         self.the_same("confined_by_number")
