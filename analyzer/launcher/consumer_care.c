@@ -276,6 +276,12 @@ static void look_after(struct consumer_care *care)
     consumer_care_look(care);
 }
 
+/* Not where somebody cut the file: what is there then is memory, or zeros. */
+static bool are_whole(const struct mt_rings_header *header)
+{
+    return !bus_errors_came() && memcmp(header->magic, MT_RINGS_MAGIC, sizeof(header->magic)) == 0;
+}
+
 /* False: the consumer gave no sign of life for long, or could give none. */
 static bool flush(struct consumer_care *care)
 {
@@ -284,7 +290,7 @@ static bool flush(struct consumer_care *care)
     uint32_t heartbeat = shared_load(&header->heartbeat), quiet_ms = 0;
 
     while ((done = shared_load(&header->flush_done)) != wanted && quiet_ms < FLUSH_PATIENCE_MS &&
-           !bus_errors_came() && (care->child > 0 || consumer_care_is_missing(care))) {
+           are_whole(header) && (care->child > 0 || consumer_care_is_missing(care))) {
         rings_file_wake_consumer(&care->setup.file);
         shared_wait(&header->flush_done, done, SLICE_MS * MILLISECOND_NS);
         look_after(care);

@@ -444,7 +444,8 @@ class GuestTest(unittest.TestCase):
     def test_launcher_and_consumer_survive_a_file_that_is_cut(self):
         program = self.busy_for(5)
         os.truncate(os.path.join(self.run_folder, "run.rings"), 0)
-        self.assertEqual(program.wait(timeout=60), 128 + signal.SIGBUS)  # the program's own status
+        # The program's own status: it lives if its ring had got room again before it wrote there.
+        self.assertIn(program.wait(timeout=30), (0, 128 + signal.SIGBUS))
         self.assertEqual(self.entries(self.run_folder)[0][-4:], ".mtt")
 
     def in_memory(self):
