@@ -583,6 +583,9 @@ static void say_left_out(const uint32_t *counts)
         [MT_PROGRAM_OTHER_PROCESSOR] = "another processor, or 32 bits",
         [MT_PROGRAM_OF_CONFINED] =
             "started by a process that had told the kernel which system calls it may make",
+        [MT_PROGRAM_OF_AUDIT] = "with LD_AUDIT, which leaves no room for the recorder",
+        [MT_PROGRAM_OF_LIMIT] =
+            "below a limit of memory, of which the recorder would take more than half",
     };
 
     for (int kind = 0; kind < MT_PROGRAM_KINDS; kind++)

@@ -13,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "bus_errors.h"
 #include "clock.h"
 #include "consumer.h"
 #include "owner.h"
@@ -216,6 +217,25 @@ static uint32_t worker_max(void)
     return threads > 1 ? (uint32_t)threads - 1 : 0;
 }
 
+static void nap(void)
+{
+    const struct timespec pause = {.tv_nsec = NAP_US * 1000L};
+
+    nanosleep(&pause, NULL);
+}
+
+/* A consumer that does something hears who asks for the rings. */
+static void wait_for_first_beat(const struct consumer_care *care)
+{
+    const uint32_t *heartbeat = &care->setup.file.header->heartbeat;
+
+    for (int left = END_PATIENCE_MS * 1000 / NAP_US; left > 0 && care->child > 0; left--) {
+        if (shared_load(heartbeat))
+            return;
+        nap();
+    }
+}
+
 struct consumer_care *consumer_care_begin(const char *folder, uint64_t ring_bytes, uint64_t run_id)
 {
     struct consumer_care *care = calloc(1, sizeof(*care));
@@ -230,8 +250,11 @@ struct consumer_care *consumer_care_begin(const char *folder, uint64_t ring_byte
         free(care);
         return NULL;
     }
+    bus_errors_survive(); /* the consumer, too */
     begin_to_watch(care->setup.file.header);
     start(care);
+    if (rings_file_is_memory(care->setup.descriptor))
+        wait_for_first_beat(care);
     return care;
 }
 
@@ -253,14 +276,13 @@ static void look_after(struct consumer_care *care)
     consumer_care_look(care);
 }
 
-static void nap(void)
+/* Not where somebody cut the file: what is there then is memory, or zeros. */
+static bool are_whole(const struct mt_rings_header *header)
 {
-    const struct timespec pause = {.tv_nsec = NAP_US * 1000L};
-
-    nanosleep(&pause, NULL);
+    return !bus_errors_came() && memcmp(header->magic, MT_RINGS_MAGIC, sizeof(header->magic)) == 0;
 }
 
-/* False: the consumer gave no sign of life for long. */
+/* False: the consumer gave no sign of life for long, or could give none. */
 static bool flush(struct consumer_care *care)
 {
     struct mt_rings_header *header = care->setup.file.header;
@@ -268,7 +290,7 @@ static bool flush(struct consumer_care *care)
     uint32_t heartbeat = shared_load(&header->heartbeat), quiet_ms = 0;
 
     while ((done = shared_load(&header->flush_done)) != wanted && quiet_ms < FLUSH_PATIENCE_MS &&
-           (care->child > 0 || consumer_care_is_missing(care))) {
+           are_whole(header) && (care->child > 0 || consumer_care_is_missing(care))) {
         rings_file_wake_consumer(&care->setup.file);
         shared_wait(&header->flush_done, done, SLICE_MS * MILLISECOND_NS);
         look_after(care);
@@ -312,6 +334,7 @@ struct consumer_care_end consumer_care_end(struct consumer_care *care)
         end.live_count = wait_for_end(care);
     memcpy(end.left_out_count, header->left_out_count, sizeof(end.left_out_count));
     close(care->setup.descriptor); /* what is mapped stays: the kernel marks it when we end */
+    bus_errors_as_before();
     free(care);
     return end;
 }

@@ -8,6 +8,7 @@
 #define _GNU_SOURCE
 #include "launch.h"
 
+#include "bus_errors.h"
 #include "consumer_care.h"
 
 #include <errno.h>
@@ -79,6 +80,8 @@ static void become(const struct launch *launch, const sigset_t *old_mask, int re
 {
     int failure = ENOMEM;
 
+    if (launch->consumer)
+        bus_errors_as_before();
     sigprocmask(SIG_SETMASK, old_mask, NULL);
     if (environment_make(launch)) {
         execvp(launch->arguments[0], launch->arguments);

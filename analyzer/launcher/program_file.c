@@ -74,6 +74,21 @@ void program_file_explain(const char *program, enum mt_program_kind kind, char *
                  program);
         return;
     }
+    if (kind == MT_PROGRAM_OF_AUDIT) {
+        snprintf(out, out_bytes,
+                 translated("LD_AUDIT is set, and with it the dynamic linker has no room for the "
+                            "recorder in %s"),
+                 program);
+        return;
+    }
+    if (kind == MT_PROGRAM_OF_LIMIT) {
+        snprintf(out, out_bytes,
+                 translated("the recorder would take more than half of the memory that %s may "
+                            "have: give it 52 MiB of addresses (ulimit -v) and 28 MiB of data "
+                            "(ulimit -d)"),
+                 program);
+        return;
+    }
     if (path_of(program, path, sizeof(path)) && stat(path, &status) == 0) {
         if (status.st_mode & (S_ISUID | S_ISGID)) {
             snprintf(out, out_bytes,

@@ -32,4 +32,6 @@ void program_needs_find(const char *program, struct mt_program_needs *needs)
     const char *folders = getenv("PATH");
 
     mt_program_look(&files, program, folders ? folders : "/bin:/usr/bin", needs);
+    if (needs->kind == MT_PROGRAM_FITS)
+        needs->kind = mt_program_kind_here(getenv("LD_AUDIT"));
 }

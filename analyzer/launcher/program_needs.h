@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Does a program bring a sanitizer's runtime along, and can the tracer live in it? See
+ * Does a program bring a sanitizer's runtime along, and can the tracer live in it, and here? See
  * leaktide/preload.h.
  */
 #ifndef LEAKTIDE_CLI_PROGRAM_NEEDS_H

@@ -25,6 +25,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -84,8 +85,14 @@ enum mt_program_kind {
     MT_PROGRAM_FITS = 0, /* also what cannot be read, and static ones, which preload nothing */
     MT_PROGRAM_OTHER_LIBC = 1,
     MT_PROGRAM_OTHER_PROCESSOR = 2, /* or 32 bits */
-    MT_PROGRAM_OF_CONFINED = 3 /* the filter of who starts it may not allow what the tracer does */
+    MT_PROGRAM_OF_CONFINED = 3, /* the filter of who starts it may not allow what the tracer does */
+    MT_PROGRAM_OF_AUDIT = 4, /* with LD_AUDIT, the loader has no room for the tracer's variables */
+    MT_PROGRAM_OF_LIMIT = 5  /* the tracer would take more than half of the memory it may have */
 };
+
+/* What the tracer takes of a program that does little: addresses, and data (RLIMIT_DATA). */
+#define MT_TRACER_ADDRESS_BYTES (UINT64_C(26) << 20)
+#define MT_TRACER_DATA_BYTES    (UINT64_C(14) << 20)
 
 /* What a file says of a program. */
 struct mt_program_needs {
@@ -329,6 +336,25 @@ static inline void mt_program_look(const struct mt_program_files *files, const c
         }
         files->close(program.file);
     }
+}
+
+static inline bool mt_limit_is_near(int resource, uint64_t tracer_bytes)
+{
+    struct rlimit limit;
+
+    return getrlimit(resource, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
+           limit.rlim_cur / 2 < tracer_bytes;
+}
+
+/* What the file of a program does not say. audit: the LD_AUDIT that it gets, or NULL. */
+static inline enum mt_program_kind mt_program_kind_here(const char *audit)
+{
+    if (audit && *audit)
+        return MT_PROGRAM_OF_AUDIT;
+    if (mt_limit_is_near(RLIMIT_AS, MT_TRACER_ADDRESS_BYTES) ||
+        mt_limit_is_near(RLIMIT_DATA, MT_TRACER_DATA_BYTES))
+        return MT_PROGRAM_OF_LIMIT;
+    return MT_PROGRAM_FITS;
 }
 
 /* --- LD_PRELOAD -------------------------------------------------------------------------- */

@@ -20,8 +20,9 @@
  * descriptor, path or right is needed after the start.
  *
  * At the end of the run the consumer removes the file. Where events of processes without a trace
- * were lost, it leaves what stands before the rings, with MT_RINGS_ENDED: for the reader, who finds
- * `lost_count` there.
+ * were lost, it leaves the header alone, as a new file, with MT_RINGS_ENDED: for the reader, who
+ * finds `lost_count` there. Where the file system may refuse a store into room that it gave, rings
+ * and all that stands before them are in memory, and the file has the header alone from the start.
  *
  * All numbers are the machine's own; words that several processes write are marked "live" and are
  * read and written as atomics. Nobody trusts what another one wrote: each checks what it reads.
@@ -201,6 +202,16 @@ static inline bool mt_rings_header_is_right(const struct mt_rings_header *h, uin
                h->processes_offset_bytes - h->slots_offset_bytes &&
            h->process_max * (uint64_t)MT_RINGS_PROCESS_BYTES <=
                h->rings_offset_bytes - h->processes_offset_bytes;
+}
+
+/* How a mapping of rings is called, without its folder: a file, or memory. */
+static inline bool mt_is_name_of_rings(const char *name)
+{
+    static const char memory[] = "memfd:";
+
+    if (strncmp(name, memory, sizeof(memory) - 1) == 0)
+        name += sizeof(memory) - 1;
+    return strncmp(name, MT_RINGS_NAME, sizeof(MT_RINGS_NAME) - 1) == 0;
 }
 
 #ifdef __cplusplus

@@ -9,7 +9,7 @@
 cmake_minimum_required(VERSION 3.22)
 
 set(host_heap malloc calloc realloc reallocarray free posix_memalign aligned_alloc memalign valloc
-  pvalloc malloc_usable_size mmap mmap64 munmap mremap)
+  pvalloc malloc_usable_size mmap mmap64 munmap mremap mlockall)
 set(shared_memory open open64 openat openat64 unlink unlinkat remove ftruncate ftruncate64
   posix_fallocate posix_fallocate64 shm_open shm_unlink shmget shmat shmdt shmctl _exit _Exit)
 set(starts execve execv execvp execvpe execl execle execlp execveat fexecve posix_spawn posix_spawnp)

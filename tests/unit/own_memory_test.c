@@ -96,6 +96,23 @@ static void a_full_list_takes_no_more(void **unused)
     assert_listed(MT_RINGS_OWN_RANGES, MT_RINGS_OWN_RANGES);
 }
 
+static void the_first_range_within_others_is_found(void **unused)
+{
+    struct own_range first;
+    uint64_t start = (uint64_t)(uintptr_t)at(0), page = PAGE;
+
+    (void)unused;
+    own_memory_note(at(8), 2 * PAGE);
+    own_memory_note(at(2), 2 * PAGE);
+    assert_true(own_memory_next(start, start + 20 * page, &first));
+    assert_true(first.start == start + 2 * page && first.end == start + 4 * page);
+    assert_true(own_memory_next(start + 3 * page, start + 20 * page, &first));
+    assert_true(first.start == start + 3 * page && first.end == start + 4 * page);
+    assert_true(own_memory_next(start + 4 * page, start + 9 * page, &first));
+    assert_true(first.start == start + 8 * page && first.end == start + 9 * page);
+    assert_false(own_memory_next(start + 4 * page, start + 8 * page, &first));
+}
+
 static void what_was_noted_before_is_shown(void **unused)
 {
     struct mt_rings_process *other = calloc(1, sizeof(*other));
@@ -131,7 +148,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         OWN_TEST(neighbours_are_one_range),  OWN_TEST(parts_may_go),
         OWN_TEST(a_full_list_takes_no_more), OWN_TEST(what_was_noted_before_is_shown),
-        OWN_TEST(what_we_map_is_listed),
+        OWN_TEST(what_we_map_is_listed),     OWN_TEST(the_first_range_within_others_is_found),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

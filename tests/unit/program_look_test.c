@@ -161,6 +161,35 @@ static void a_list_is_without_the_tracer_where_it_cannot_live(void **unused)
     assert_false(mt_preload_for("/y/z.so", &needs, out, sizeof(out)));
 }
 
+static void assert_limited(int resource, uint64_t bytes, enum mt_program_kind kind)
+{
+    struct rlimit before, limit;
+
+    assert_int_equal(getrlimit(resource, &before), 0);
+    limit = (struct rlimit){bytes, before.rlim_max};
+    assert_int_equal(setrlimit(resource, &limit), 0);
+    assert_int_equal(mt_program_kind_here(NULL), kind);
+    assert_int_equal(setrlimit(resource, &before), 0);
+}
+
+static void the_tracer_takes_at_most_half_of_what_a_program_may_have(void **unused)
+{
+    (void)unused;
+    assert_limited(RLIMIT_AS, 2 * MT_TRACER_ADDRESS_BYTES, MT_PROGRAM_FITS);
+    assert_limited(RLIMIT_AS, 2 * MT_TRACER_ADDRESS_BYTES - 1, MT_PROGRAM_OF_LIMIT);
+    assert_limited(RLIMIT_DATA, 2 * MT_TRACER_DATA_BYTES, MT_PROGRAM_FITS);
+    assert_limited(RLIMIT_DATA, 2 * MT_TRACER_DATA_BYTES - 1, MT_PROGRAM_OF_LIMIT);
+    assert_limited(RLIMIT_AS, RLIM_INFINITY, MT_PROGRAM_FITS);
+}
+
+static void with_an_auditor_there_is_no_tracer(void **unused)
+{
+    (void)unused;
+    assert_int_equal(mt_program_kind_here(NULL), MT_PROGRAM_FITS);
+    assert_int_equal(mt_program_kind_here(""), MT_PROGRAM_FITS);
+    assert_int_equal(mt_program_kind_here("/x/auditor.so"), MT_PROGRAM_OF_AUDIT);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -169,6 +198,8 @@ int main(void)
         cmocka_unit_test(a_name_is_looked_for_in_each_folder),
         cmocka_unit_test(what_is_no_program_is_left_to_the_kernel),
         cmocka_unit_test(a_list_is_without_the_tracer_where_it_cannot_live),
+        cmocka_unit_test(the_tracer_takes_at_most_half_of_what_a_program_may_have),
+        cmocka_unit_test(with_an_auditor_there_is_no_tracer),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -552,7 +552,7 @@ static bool is_own_file(const char *name)
 {
     const char *base = base_of(name);
 
-    return begins_with(base, MT_TRACER_FILE_NAME) || begins_with(base, MT_RINGS_NAME);
+    return begins_with(base, MT_TRACER_FILE_NAME) || mt_is_name_of_rings(base);
 }
 
 static uint64_t overlap(const struct mapping *mapping, const struct account_range *range,

@@ -286,20 +286,19 @@ static void begin(const struct consumer_setup *setup)
 }
 
 /*
- * What was lost with no trace to tell of it is told by what stays. It is not made anew without its
- * rings, but cut: a process that came too late may still look at the part that it mapped.
+ * What was lost with no trace to tell of it is told by what stays: the header alone, in a new file.
+ * The old one is not cut: a process that came too late, or that hides, may still write into it.
  */
 static void rings_put_away(void)
 {
-    const struct mt_rings_header *header = consumer.file->header;
+    const struct mt_rings_header header = *consumer.file->header;
     char path[1200];
 
-    if (__atomic_load_n(&header->lost_count, __ATOMIC_RELAXED)) {
-        (void)!ftruncate(RINGS_DESCRIPTOR, (off_t)consumer.file->rings_offset_bytes);
-        return;
-    }
     snprintf(path, sizeof(path), "%s/%s", consumer.setup.folder, MT_RINGS_NAME);
-    unlink(path);
+    if (header.lost_count)
+        rings_file_replace(path, &header);
+    else
+        unlink(path);
 }
 
 int consumer_run(const struct consumer_setup *setup)

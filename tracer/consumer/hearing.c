@@ -20,15 +20,18 @@
 
 enum {
     CALLERS_MOST = 16,
+    STRANGERS_MOST = 8, /* of these: of other users, which may be no part of the run */
     READY_MOST = 32,
+    TAKEN_MOST = 64,      /* callers in one look */
     PATIENCE_LOOKS = 500, /* then a caller that says nothing is sent away */
     LOOK_AT_FILE_MS = 200,
-    BACKLOG = 16
+    BACKLOG = 128
 };
 
 /* Who has called and not yet said anything. */
 struct caller {
     int call; /* -1: free */
+    bool is_stranger;
     int looks_left;
     struct recorded *recorded; /* NULL: the run is meant */
 };
@@ -97,22 +100,6 @@ void hearing_remove(struct recorded *recorded)
     for (size_t i = 0; i < CALLERS_MOST; i++)
         if (hearing.callers[i].call >= 0 && hearing.callers[i].recorded == recorded)
             hang_up(&hearing.callers[i]);
-}
-
-static void take_caller(int listening, struct recorded *recorded)
-{
-    struct caller *caller = hearing.callers;
-
-    while (caller < hearing.callers + CALLERS_MOST && caller->call >= 0)
-        caller++;
-    if (caller == hearing.callers + CALLERS_MOST)
-        return; /* they wait in the line of the socket */
-    caller->call = accept4(listening, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
-    caller->recorded = recorded;
-    caller->looks_left = PATIENCE_LOOKS;
-    /* Of who asks for the run, its number is asked. */
-    if (caller->call >= 0 && recorded && !mt_socket_is_trusted(caller->call, recorded->process_id))
-        hang_up(caller);
 }
 
 /* --- a process ----------------------------------------------------------------------------- */
@@ -263,6 +250,81 @@ static void serve(struct caller *caller)
     hang_up(caller);
 }
 
+/* --- who calls ----------------------------------------------------------------------------- */
+
+static uint32_t stranger_count(void)
+{
+    uint32_t count = 0;
+
+    for (size_t i = 0; i < CALLERS_MOST; i++)
+        count += hearing.callers[i].call >= 0 && hearing.callers[i].is_stranger;
+    return count;
+}
+
+/* The stranger that has said nothing for longest; NULL: there is none. */
+static struct caller *oldest_stranger(void)
+{
+    struct caller *oldest = NULL;
+
+    for (struct caller *c = hearing.callers; c < hearing.callers + CALLERS_MOST; c++)
+        if (c->call >= 0 && c->is_stranger && (!oldest || c->looks_left < oldest->looks_left))
+            oldest = c;
+    return oldest;
+}
+
+/* A free seat, or that of a stranger, who is sent away; NULL: all are of our own users. */
+static struct caller *seat_for(bool is_stranger)
+{
+    struct caller *seat = NULL;
+
+    if (!is_stranger || stranger_count() < STRANGERS_MOST)
+        for (size_t i = 0; i < CALLERS_MOST && !seat; i++)
+            if (hearing.callers[i].call < 0)
+                seat = &hearing.callers[i];
+    if (seat)
+        return seat;
+    seat = oldest_stranger();
+    if (seat)
+        hang_up(seat);
+    return seat;
+}
+
+/* Of who asks for the run, its number is asked; who asks for a process must be trusted. */
+static void take_caller(int call, struct recorded *recorded)
+{
+    struct caller caller = {
+        .call = call,
+        .is_stranger = !mt_socket_is_trusted(call, recorded ? recorded->process_id : 0),
+        .looks_left = PATIENCE_LOOKS,
+        .recorded = recorded,
+    };
+    struct caller *seat;
+
+    if (!caller.is_stranger || !recorded)
+        serve(&caller); /* who has spoken already needs no seat */
+    else
+        hang_up(&caller);
+    if (caller.call < 0)
+        return;
+    seat = seat_for(caller.is_stranger);
+    if (seat)
+        *seat = caller;
+    else
+        hang_up(&caller);
+}
+
+/* All that wait: a line that is full keeps others from calling. */
+static void take_callers(int listening, struct recorded *recorded)
+{
+    for (int i = 0; i < TAKEN_MOST; i++) {
+        int call = accept4(listening, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+
+        if (call < 0)
+            return;
+        take_caller(call, recorded);
+    }
+}
+
 void hearing_look(void)
 {
     struct epoll_event ready[READY_MOST];
@@ -271,7 +333,7 @@ void hearing_look(void)
     for (int i = 0; i < count; i++) {
         struct recorded *recorded = ready[i].data.ptr;
 
-        take_caller(recorded ? recorded->listening : hearing.run_socket, recorded);
+        take_callers(recorded ? recorded->listening : hearing.run_socket, recorded);
     }
     for (size_t i = 0; i < CALLERS_MOST; i++)
         if (hearing.callers[i].call >= 0)

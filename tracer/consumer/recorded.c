@@ -241,6 +241,7 @@ void recorded_publish(struct recorded *recorded)
     told->event_count = trace->event_count;
     told->rss_bytes = trace->rss_bytes;
     told->rss_peak_bytes = trace->rss_peak_bytes;
+    trace_file_tell(&recorded->trace);
 }
 
 static void descriptor_close(int descriptor)

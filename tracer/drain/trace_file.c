@@ -14,6 +14,7 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include "file_room.h"
 #include "leaktide/invariant.h"
 #include "private_heap.h"
 
@@ -28,14 +29,24 @@ bool trace_file_name(char *path, size_t path_bytes, const char *folder,
     return length > 0 && (size_t)length < path_bytes;
 }
 
-static struct mt_file_header *header_map(int descriptor)
+static bool header_map(struct trace_file *trace)
 {
+    int descriptor = trace->file.descriptor, kind;
     void *header;
 
+    trace->header_is_apart = !file_room_is_kept(descriptor);
     if (posix_fallocate(descriptor, 0, MT_FILE_HEADER_BYTES) != 0)
-        return NULL;
-    header = mmap(NULL, MT_FILE_HEADER_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
-    return header == MAP_FAILED ? NULL : header;
+        return false;
+    kind = trace->header_is_apart ? MAP_PRIVATE : MAP_SHARED;
+    header = mmap(NULL, MT_FILE_HEADER_BYTES, PROT_READ | PROT_WRITE, kind, descriptor, 0);
+    trace->header = header == MAP_FAILED ? NULL : header;
+    return trace->header;
+}
+
+void trace_file_tell(struct trace_file *trace)
+{
+    if (trace->header_is_apart)
+        (void)!pwrite(own_file_descriptor(&trace->file), trace->header, MT_FILE_HEADER_BYTES, 0);
 }
 
 static uint64_t size_limit(void)
@@ -61,12 +72,12 @@ bool trace_file_create(struct trace_file *trace, const char *path,
 {
     if (!begin(trace, path) || !own_file_create(&trace->file))
         return false;
-    trace->header = header_map(trace->file.descriptor);
-    if (!trace->header) {
+    if (!header_map(trace)) {
         own_file_remove(&trace->file);
         return false;
     }
     memcpy(trace->header, described, sizeof(*described));
+    trace_file_tell(trace);
     return true;
 }
 
@@ -82,8 +93,10 @@ uint64_t trace_file_append(struct trace_file *trace, const void *bytes, size_t s
         return 0;
     offset = __atomic_fetch_add(&trace->header->end_offset_bytes, padded_bytes, __ATOMIC_RELAXED);
     if (offset + padded_bytes <= trace->size_limit_bytes &&
-        own_file_write(descriptor, bytes, size_bytes, offset))
+        own_file_write(descriptor, bytes, size_bytes, offset)) {
+        trace_file_tell(trace);
         return offset;
+    }
     /* Half a chunk is no chunk: take its name away if it has one already. */
     if (offset + sizeof(nothing) <= trace->size_limit_bytes)
         (void)!pwrite(descriptor, nothing, sizeof(nothing), (off_t)offset);
@@ -296,11 +309,11 @@ bool trace_file_resume(struct trace_file *trace, const char *path,
 {
     if (!begin(trace, path) || !own_file_open(&trace->file))
         return false;
-    trace->header = header_map(trace->file.descriptor);
-    if (trace->header && !is_described(trace->header))
+    if (header_map(trace) && !is_described(trace->header))
         header_describe_again(trace, described);
     if (trace->header && is_described(trace->header)) {
         holes_mend(trace);
+        trace_file_tell(trace);
         return true;
     }
     trace_file_close(trace);
@@ -320,6 +333,7 @@ void trace_file_finish(struct trace_file *trace)
         mt_je_free(entries);
     }
     __atomic_store_n(&trace->header->state, MT_FILE_CLOSED, __ATOMIC_RELEASE);
+    trace_file_tell(trace);
 }
 
 void trace_file_close(struct trace_file *trace)

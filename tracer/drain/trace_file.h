@@ -3,7 +3,9 @@
  * The .mtt of one process image.
  *
  * Chunks are written at offsets that are reserved first, so any thread may write at any time
- * without a lock. The first page is mapped: what is counted there survives a kill.
+ * without a lock. The first page is mapped: what is counted there survives a kill. Where a store
+ * into a mapped page may fail (file_room.h), it is a page of memory, and is written after each
+ * chunk.
  */
 #ifndef LEAKTIDE_TRACER_TRACE_FILE_H
 #define LEAKTIDE_TRACER_TRACE_FILE_H
@@ -23,6 +25,7 @@ struct resumed_stream {
 struct trace_file {
     struct own_file file;
     struct mt_file_header *header;  /* NULL: not open */
+    bool header_is_apart;           /* in memory, and written by trace_file_tell() */
     uint64_t size_limit_bytes;      /* RLIMIT_FSIZE: beyond it a write would kill the program */
     struct resumed_stream *resumed; /* of a trace that was resumed */
     uint32_t resumed_count;
@@ -52,6 +55,9 @@ uint64_t trace_file_resumed_at(const struct trace_file *trace, uint32_t stream);
 
 /* Reserves room and writes; 0 when the disk or a limit says no, else where the bytes stand. */
 uint64_t trace_file_append(struct trace_file *trace, const void *bytes, size_t size_bytes);
+
+/* What the header says is in the file then. */
+void trace_file_tell(struct trace_file *trace);
 
 /* Writes the index of all chunks and marks the file closed; it stays open for what comes late. */
 void trace_file_finish(struct trace_file *trace);

@@ -31,7 +31,7 @@
 
 enum { PRELOAD_MAX_BYTES = 4096, ENVIRONMENT_MAX = 2048 };
 
-static const char preload_name[] = "LD_PRELOAD=";
+static const char preload_name[] = "LD_PRELOAD=", audit_name[] = "LD_AUDIT=";
 
 /* The calls that others are made of. */
 #define CALLS(CALL)                                                                                \
@@ -210,15 +210,25 @@ static NOINLINE void look(const struct request *request, struct mt_program_needs
 
 /* --- the environment ---------------------------------------------------------------------- */
 
-/* Where LD_PRELOAD is; the loader takes the last one. Gives the number of entries, too. */
-static char *const *preload_find(char *const *environment, size_t *count)
+/* Where the variable is ("NAME="); the loader takes the last one. Gives the number of entries, too.
+ */
+static char *const *variable_find(char *const *environment, const char *name, size_t *count)
 {
+    size_t length = strlen(name);
     char *const *found = NULL;
 
     for (*count = 0; environment && environment[*count]; ++*count)
-        if (strncmp(environment[*count], preload_name, sizeof(preload_name) - 1) == 0)
+        if (strncmp(environment[*count], name, length) == 0)
             found = &environment[*count];
     return found;
+}
+
+static enum mt_program_kind kind_here(char *const *environment)
+{
+    size_t count;
+    char *const *audit = variable_find(environment, audit_name, &count);
+
+    return mt_program_kind_here(audit ? *audit + sizeof(audit_name) - 1 : NULL);
 }
 
 /* With one entry that is another. */
@@ -238,7 +248,7 @@ static NOINLINE int carry_out_with(const struct request *request, char *const *e
 {
     const size_t name_length = sizeof(preload_name) - 1;
     size_t count;
-    char *const *preload = preload_find(environment, &count);
+    char *const *preload = variable_find(environment, preload_name, &count);
     const char *list = *preload + name_length;
     size_t size_bytes = strlen(list) + strlen(needs->runtime) + sizeof("::");
     char text[name_length + (size_bytes < PRELOAD_MAX_BYTES ? size_bytes : 1)];
@@ -256,7 +266,7 @@ static int start(const struct request *request, char *const *environment)
     struct mt_program_needs needs = {.kind = MT_PROGRAM_OF_CONFINED};
     int error = errno;
     size_t count, length;
-    char *const *preload = preload_find(environment, &count);
+    char *const *preload = variable_find(environment, preload_name, &count);
     const char *list = preload ? *preload + sizeof(preload_name) - 1 : "";
 
     if (!mt_preload_tracer(list, &length))
@@ -264,6 +274,8 @@ static int start(const struct request *request, char *const *environment)
     if (!recording_makes_no_calls()) {
         needs.kind = MT_PROGRAM_FITS;
         look(request, &needs);
+        if (needs.kind == MT_PROGRAM_FITS)
+            needs.kind = kind_here(environment);
     }
     errno = error;
     if (needs.kind == MT_PROGRAM_FITS && !needs.runtime[0] && mt_preload_rest(list) == list)

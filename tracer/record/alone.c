@@ -85,8 +85,9 @@ struct mt_file_header *alone_begin(const struct recording_setup *setup,
 
 /*
  * The slot's pages are on disk before the first store: one to a page that the file system cannot
- * hold would kill the program with SIGBUS. Mapped before that: where address space is short, each
- * event comes here again, and the file would grow each time.
+ * hold would kill the program with SIGBUS. Where it may not hold what it has given, it is not
+ * asked. Mapped before that: where address space is short, each event comes here again, and the
+ * file would grow each time.
  */
 static void *slot_map(uint32_t stream, uint64_t slot_bytes)
 {
@@ -94,7 +95,8 @@ static void *slot_map(uint32_t stream, uint64_t slot_bytes)
     int descriptor = own_file_descriptor(&alone.rings);
     void *slot;
 
-    if (descriptor < 0 || offset_bytes + slot_bytes > alone.trace.size_limit_bytes)
+    if (descriptor < 0 || alone.trace.header_is_apart ||
+        offset_bytes + slot_bytes > alone.trace.size_limit_bytes)
         return MAP_FAILED;
     slot =
         mmap(NULL, slot_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, (off_t)offset_bytes);

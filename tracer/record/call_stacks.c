@@ -114,16 +114,21 @@ void call_stacks_objects_left(void)
     python_look(true);
 }
 
-/* Where the program's address space is limited, most of it is left to the program. */
+/* Where the program's address space or data is limited, most of it is left to the program. */
+static size_t share_of(int resource, size_t wanted)
+{
+    struct rlimit limit;
+
+    if (getrlimit(resource, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY ||
+        limit.rlim_cur / SPACE_SHARE >= wanted)
+        return wanted;
+    return limit.rlim_cur / SPACE_SHARE;
+}
+
 static size_t set_bytes_wanted(void)
 {
-    size_t wanted = recording_setup()->stack_bytes;
-    struct rlimit space;
+    size_t wanted = share_of(RLIMIT_DATA, share_of(RLIMIT_AS, recording_setup()->stack_bytes));
 
-    if (getrlimit(RLIMIT_AS, &space) != 0 || space.rlim_cur == RLIM_INFINITY ||
-        space.rlim_cur / SPACE_SHARE >= wanted)
-        return wanted;
-    wanted = space.rlim_cur / SPACE_SHARE;
     return wanted > STACK_SET_MIN_BYTES ? wanted : STACK_SET_MIN_BYTES;
 }
 

@@ -5,6 +5,8 @@
  */
 #include "heap_memory.h"
 
+#include <stdatomic.h>
+
 #include "own_memory.h"
 
 extern char __bss_start[] __attribute__((visibility("hidden")));
@@ -25,5 +27,8 @@ void mt_je_will_unmap(const void *memory, size_t size_bytes)
 
 void heap_memory_note_variables(void)
 {
-    own_memory_note(__bss_start, (size_t)(_end - __bss_start));
+    static atomic_flag is_noted = ATOMIC_FLAG_INIT;
+
+    if (!atomic_flag_test_and_set(&is_noted))
+        own_memory_note(__bss_start, (size_t)(_end - __bss_start));
 }

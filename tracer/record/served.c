@@ -95,18 +95,20 @@ static int open_by_path(const char *folder)
     return open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
 }
 
+static bool map_and_close(int descriptor, uint64_t run_id)
+{
+    bool is_mapped = descriptor >= 0 && rings_file_map(&file, descriptor, run_id);
+
+    if (descriptor >= 0)
+        close(descriptor);
+    return is_mapped;
+}
+
+/* Rings in memory have no path. */
 bool served_open(const struct recording_setup *setup)
 {
-    int descriptor = open_by_path(setup->output_path);
-    bool is_mapped;
-
-    if (descriptor < 0)
-        descriptor = served_call(setup->run_id);
-    if (descriptor < 0)
-        return false;
-    is_mapped = rings_file_map(&file, descriptor, setup->run_id);
-    close(descriptor);
-    return is_mapped;
+    return map_and_close(open_by_path(setup->output_path), setup->run_id) ||
+           map_and_close(served_call(setup->run_id), setup->run_id);
 }
 
 /* --- places -------------------------------------------------------------------------------- */

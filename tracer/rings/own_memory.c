@@ -114,6 +114,21 @@ void own_memory_forget(const void *memory, size_t size_bytes)
     }
 }
 
+bool own_memory_next(uint64_t start, uint64_t end, struct own_range *first)
+{
+    *first = (struct own_range){end, end};
+    for (int i = 0; i < RANGES; i++) {
+        uint64_t word;
+        struct own_range range = range_at(i, &word);
+
+        if (!word || range.end <= start || range.start >= first->start)
+            continue;
+        first->start = range.start > start ? range.start : start;
+        first->end = range.end < end ? range.end : end;
+    }
+    return first->start < end;
+}
+
 void own_memory_fill(uint64_t more_bytes)
 {
     struct mt_rings_process *place = __atomic_load_n(&own.place, __ATOMIC_ACQUIRE);

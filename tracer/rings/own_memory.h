@@ -11,6 +11,7 @@
 #ifndef LEAKTIDE_TRACER_OWN_MEMORY_H
 #define LEAKTIDE_TRACER_OWN_MEMORY_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -38,6 +39,9 @@ void own_memory_unmap(void *memory, size_t size_bytes);
  * noted. */
 void own_memory_note(const void *memory, size_t size_bytes);
 void own_memory_forget(const void *memory, size_t size_bytes);
+
+/* The first range of ours that has something in [start, end), cut to that; false: none has. */
+bool own_memory_next(uint64_t start, uint64_t end, struct own_range *first);
 
 /* So many bytes more of it are filled. */
 void own_memory_fill(uint64_t more_bytes);

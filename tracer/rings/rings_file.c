@@ -4,6 +4,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -11,6 +13,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "file_room.h"
 #include "leaktide/invariant.h"
 
 static uint64_t align(uint64_t bytes)
@@ -86,7 +89,7 @@ static void map_use(struct rings_file *file, const struct mt_rings_header *check
     file->processes = (struct mt_rings_process *)(base + checked->processes_offset_bytes);
     file->capacity_words = checked->capacity_words;
     file->slot_bytes = checked->slot_bytes;
-    file->rings_offset_bytes = checked->rings_offset_bytes;
+    file->rings_offset_bytes = file->mapped_bytes = checked->rings_offset_bytes;
     file->slot_max = checked->slot_max;
     file->process_max = checked->process_max;
     file_check(file);
@@ -105,6 +108,77 @@ static int lift(int descriptor)
     return lifted;
 }
 
+/* --- in memory -------------------------------------------------------------------------------- */
+
+static uint64_t file_bytes(const struct mt_rings_header *header)
+{
+    return header->rings_offset_bytes + header->slot_max * header->slot_bytes;
+}
+
+/* What the header says of itself where there is nothing after it. */
+static struct mt_rings_header alone_of(const struct mt_rings_header *header)
+{
+    struct mt_rings_header alone = *header;
+
+    alone.slots_offset_bytes = alone.processes_offset_bytes = alone.rings_offset_bytes =
+        MT_FILE_HEADER_BYTES;
+    alone.slot_max = alone.process_max = alone.slots_end = alone.processes_end = 0;
+    return alone;
+}
+
+/* The header alone, in a file of one page, which has room for it from then on. */
+static bool header_write(int descriptor, const struct mt_rings_header *header)
+{
+    struct mt_rings_header alone = alone_of(header);
+    char page[MT_FILE_HEADER_BYTES] = {0};
+
+    memcpy(page, &alone, sizeof(alone));
+    return posix_fallocate(descriptor, 0, sizeof(page)) == 0 &&
+           pwrite(descriptor, page, sizeof(page), 0) == (ssize_t)sizeof(page);
+}
+
+static bool memory_is_wanted(void)
+{
+    const char *wanted = getenv("LEAKTIDE_RINGS");
+
+    return wanted && strcmp(wanted, "memory") == 0;
+}
+
+/* Memory that nobody can cut, as a file without a name. */
+static int memory_create(uint64_t size_bytes)
+{
+    int memory = memfd_create(MT_RINGS_NAME, MFD_CLOEXEC | MFD_ALLOW_SEALING);
+
+    if (memory >= 0 && (ftruncate(memory, (off_t)size_bytes) != 0 ||
+                        fcntl(memory, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL))) {
+        close(memory);
+        memory = -1;
+    }
+    return lift(memory);
+}
+
+/*
+ * Where a store into the mapped file may fail, the rings are in memory, and the file has the header
+ * alone: for the reader, and for what is to be told at the end. Returns what is to be mapped.
+ */
+static int file_or_memory(int file, const struct mt_rings_header *header)
+{
+    bool is_kept = file_room_is_kept(file);
+    int memory;
+
+    if (is_kept && !memory_is_wanted())
+        return file;
+    memory = memory_create(file_bytes(header));
+    if (memory < 0)
+        return file;
+    if (!header_write(file, header)) {
+        close(memory);
+        return file;
+    }
+    close(file);
+    return memory;
+}
+
 int rings_file_create(struct rings_file *file, const char *path, uint64_t ring_bytes,
                       uint64_t run_id)
 {
@@ -120,10 +194,10 @@ int rings_file_create(struct rings_file *file, const char *path, uint64_t ring_b
     descriptor = lift(open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600));
     if (descriptor < 0)
         return -1;
-    error = posix_fallocate(descriptor, 0, (off_t)header.processes_offset_bytes);
-    if (!error && ftruncate(descriptor, (off_t)(header.rings_offset_bytes +
-                                                header.slot_max * header.slot_bytes)) != 0)
-        error = errno;
+    descriptor = file_or_memory(descriptor, &header);
+    error = ftruncate(descriptor, (off_t)file_bytes(&header)) == 0 ? 0 : errno;
+    if (!error)
+        error = posix_fallocate(descriptor, 0, (off_t)header.processes_offset_bytes);
     if (!error)
         base = map_shared(header.rings_offset_bytes, descriptor, 0);
     if (!base) {
@@ -138,6 +212,13 @@ int rings_file_create(struct rings_file *file, const char *path, uint64_t ring_b
     return descriptor;
 }
 
+bool rings_file_is_memory(int descriptor)
+{
+    int seals = fcntl(descriptor, F_GET_SEALS);
+
+    return seals >= 0 && (seals & F_SEAL_SHRINK);
+}
+
 bool rings_file_map(struct rings_file *file, int descriptor, uint64_t run_id)
 {
     struct mt_rings_header header;
@@ -147,8 +228,8 @@ bool rings_file_map(struct rings_file *file, int descriptor, uint64_t run_id)
     if (fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode) ||
         pread(descriptor, &header, sizeof(header), 0) != (ssize_t)sizeof(header) ||
         !mt_rings_header_is_right(&header, (uint64_t)status.st_size) || header.run_id != run_id ||
-        header.service != MT_RINGS_SERVED ||
-        header.rings_offset_bytes + header.slot_max * header.slot_bytes > (uint64_t)status.st_size)
+        header.service != MT_RINGS_SERVED || !header.slot_max ||
+        file_bytes(&header) > (uint64_t)status.st_size)
         return false;
     base = map_shared(header.rings_offset_bytes, descriptor, 0);
     if (!base)
@@ -157,10 +238,43 @@ bool rings_file_map(struct rings_file *file, int descriptor, uint64_t run_id)
     return true;
 }
 
+/* Where rings are in memory, the file that is there already has its room. */
+static bool header_overwrite(const char *path, const struct mt_rings_header *header)
+{
+    int descriptor = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+    struct stat status;
+    bool is_written = descriptor >= 0 && fstat(descriptor, &status) == 0 &&
+                      status.st_size == MT_FILE_HEADER_BYTES && header_write(descriptor, header);
+
+    if (descriptor >= 0)
+        close(descriptor);
+    return is_written;
+}
+
+bool rings_file_replace(const char *path, const struct mt_rings_header *header)
+{
+    char beside[1300];
+    int descriptor;
+    bool is_written;
+
+    if (header_overwrite(path, header))
+        return true;
+    snprintf(beside, sizeof(beside), "%s.ended", path);
+    descriptor = open(beside, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (descriptor < 0)
+        return false;
+    is_written = header_write(descriptor, header);
+    close(descriptor);
+    if (is_written && rename(beside, path) == 0)
+        return true;
+    unlink(beside);
+    return false;
+}
+
 void rings_file_unmap(struct rings_file *file)
 {
     if (file->header)
-        syscall(SYS_munmap, file->header, file->rings_offset_bytes);
+        syscall(SYS_munmap, file->header, file->mapped_bytes);
     *file = (struct rings_file){0};
 }
 
@@ -172,18 +286,21 @@ struct mt_ring_header *rings_file_map_ring_of(const struct rings_file *file, uin
 
 /*
  * A mapping of 0 bytes that is moved leaves the old one where it is and maps the same file again,
- * as far as is wanted: mremap(2). What lies before the ring is given back. Where a program keeps
- * all its memory from being paged out (mlockall), the copy would be read in whole: so the first
- * page, which the copy takes after, is let go.
+ * as far as is wanted: mremap(2). It begins in the last part of what is mapped, which is nearest to
+ * the rings; what lies before the ring is given back. Where a program keeps all its memory from
+ * being paged out (mlockall), the copy would be read in whole: so the part that the copy takes
+ * after is let go.
  */
 struct mt_ring_header *rings_file_map_ring(const struct rings_file *file, uint32_t slot)
 {
-    uint64_t before_bytes = rings_file_offset(file, slot);
+    uint64_t skipped_bytes = file->mapped_bytes - MT_RINGS_ALIGNMENT;
+    uint64_t before_bytes = rings_file_offset(file, slot) - skipped_bytes;
+    char *last = (char *)file->header + skipped_bytes;
     long copy;
 
     MT_ASSERT(slot < file->slot_max);
-    syscall(SYS_munlock, file->header, MT_RINGS_ALIGNMENT);
-    copy = syscall(SYS_mremap, file->header, 0, before_bytes + file->slot_bytes, MREMAP_MAYMOVE);
+    syscall(SYS_munlock, last, MT_RINGS_ALIGNMENT);
+    copy = syscall(SYS_mremap, last, 0, before_bytes + file->slot_bytes, MREMAP_MAYMOVE);
     if (copy == -1)
         return NULL;
     syscall(SYS_munmap, copy, before_bytes);

@@ -21,18 +21,31 @@ struct rings_file {
     struct mt_rings_process *processes;
     /* What was checked when it was opened: what stands in the file may change. */
     uint64_t capacity_words, slot_bytes, rings_offset_bytes;
+    uint64_t mapped_bytes; /* at header */
     uint32_t slot_max, process_max;
 };
 
 /*
  * Makes the file at path, with room for the header and the slots. Returns its descriptor, or -1:
- * errno tells. file  mapped
+ * errno tells. Where the file system may refuse a later store into room that it gave, or
+ * LEAKTIDE_RINGS=memory says so, the descriptor is of memory, and the file has the header alone.
+ *
+ * file  mapped
  */
 int rings_file_create(struct rings_file *file, const char *path, uint64_t ring_bytes,
                       uint64_t run_id);
 
+/* Its descriptor is of memory: who wants it has to ask for it (rings_socket.h). */
+bool rings_file_is_memory(int descriptor);
+
 /* Maps the file of the run. False: it is none, another's, or its consumer has ended. */
 bool rings_file_map(struct rings_file *file, int descriptor, uint64_t run_id);
+
+/*
+ * At the end of a run: the header alone stands in the file's place. What is mapped of the old file
+ * stays whole. False: the disk gives no room, and the old file is still there.
+ */
+bool rings_file_replace(const char *path, const struct mt_rings_header *header);
 void rings_file_unmap(struct rings_file *file);
 
 static inline uint64_t rings_file_offset(const struct rings_file *file, uint32_t slot)

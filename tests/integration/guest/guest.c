@@ -26,6 +26,7 @@
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { BLOCK_BYTES = 12347, MANY = 400000, CONNECTIONS = 200, NOBODY = 65534, FEW = 5000 };
@@ -252,6 +253,51 @@ static int few(const char *unused)
 {
     (void)unused;
     allocate(FEW);
+    return 0;
+}
+
+static int few_and_sizes(const char *unused)
+{
+    char line[256];
+    FILE *status;
+
+    few(unused);
+    status = fopen("/proc/self/status", "r");
+    while (status && fgets(line, sizeof(line), status))
+        if (strncmp(line, "VmSize:", 7) == 0 || strncmp(line, "VmData:", 7) == 0)
+            printf("%ld\n", strtol(line + 7, NULL, 10));
+    return 0;
+}
+
+/* Twice of what the program has may be locked; and what comes after that is locked, too. */
+static int locks_all(const char *unused)
+{
+    struct rlimit limit = {8 << 20, 8 << 20};
+    const char *how = "as much as there is";
+    char *later;
+
+    (void)unused;
+    if (setrlimit(RLIMIT_MEMLOCK, &limit) != 0 || setgid(NOBODY) != 0 || setuid(NOBODY) != 0)
+        return 77;
+    if (mlockall(MCL_CURRENT | MCL_FUTURE) != 0)
+        how = strerror(errno);
+    later = mmap(NULL, 1 << 20, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    printf("%s, later: %d, too much: %d\n", how, later != MAP_FAILED && mlock(later, 4096) == 0,
+           mmap(NULL, 64 << 20, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) != MAP_FAILED);
+    munlockall();
+    limit.rlim_cur = 4096;
+    setrlimit(RLIMIT_MEMLOCK, &limit);
+    printf("%d, %d\n", mlockall(MCL_CURRENT), errno);
+    allocate(FEW);
+    return 0;
+}
+
+static int busy_for(const char *seconds)
+{
+    time_t end = time(NULL) + atoi(seconds);
+
+    while (time(NULL) < end)
+        allocate(FEW);
     return 0;
 }
 
@@ -615,6 +661,9 @@ static const struct way {
     {"fork_in_a_cage", fork_in_a_cage},
     {"program_of_nobody", program_of_nobody},
     {"few", few},
+    {"busy_for", busy_for},
+    {"few_and_sizes", few_and_sizes},
+    {"locks_all", locks_all},
     {"handled_fork", handled_fork},
     {"late_child", late_child},
     {"child_stops_itself", child_stops_itself},

@@ -104,6 +104,57 @@ class GuestTest(unittest.TestCase):
         if shutil.which("unshare"):
             self.the_same(command=["unshare", "-U", "true"])
 
+    @unittest.skipUnless(is_root, "only root may become somebody else")
+    def test_a_program_may_lock_what_it_has(self):
+        self.the_same("locks_all")
+        self.recorded("locks_all")
+
+    def limited(self, letter, kib, *arguments):
+        return ["sh", "-c", 'ulimit -%s %d; shift; exec "$0" "$@"' % (letter, kib), GUEST, "-", *arguments]
+
+    def test_below_a_limit_of_memory_a_program_does_what_it_does(self):
+        """Recorded, or not recorded with one sentence: never ended by the loader."""
+        for letter in "vd":
+            for kib in (4000, 8000, 12000, 16000, 20000, 21000, 24000, 32000, 48000, 64000, 100000):
+                with self.subTest(letter=letter, kib=kib):
+                    self.the_same(command=self.limited(letter, kib, "few"))
+        done = self.plain([LEAKTIDE, "run", "--no-report", "--device=cpu", "-o",
+                           os.path.join(self.folder, "said"), "--", *self.limited("v", 20000, "few")])
+        self.assertIn("not recorded, with what they started in turn: 1 (below a limit of memory", done.stderr)
+        done = self.plain(["sh", "-c", 'ulimit -v 20000; exec "$0" "$@"', LEAKTIDE, "run", "--device=cpu", "-o",
+                           os.path.join(self.folder, "none"), "--", GUEST, "few"])
+        self.assertIn("nothing was recorded: the recorder would take more than half of the memory", done.stderr)
+
+    def sizes(self, *how):
+        """(addresses, data) in KiB that a program of no size has at its end."""
+        script = 'ulimit -v 54000; ulimit -d 29000; exec "$0" few_and_sizes'
+        done = self.plain([*how, "sh", "-c", script, GUEST])
+        return [int(number) for number in done.stdout.split()]
+
+    def test_what_the_recorder_takes_is_what_is_said(self):
+        """MT_TRACER_ADDRESS_BYTES and MT_TRACER_DATA_BYTES of preload.h."""
+        plain = self.sizes()
+        for options in OPTIONS:
+            traced = self.sizes(LEAKTIDE, "run", "-q", *options, "-o", os.path.join(
+                self.folder, "sizes%d" % len(os.listdir(self.folder))), "--")
+            taken = [after - before for after, before in zip(traced, plain)]
+            print("the recorder takes, KiB of addresses and of data:", *taken)
+            with self.subTest(options=options):
+                self.assertLess(taken[0], 26 << 10)
+                self.assertLess(taken[1], 14 << 10)
+        self.assertGreater(taken[1], 10 << 10)
+
+    def test_a_program_with_an_auditor_runs(self):
+        source, auditor = (os.path.join(self.folder, name) for name in ("a.c", "a.so"))
+        with open(source, "w") as out:
+            out.write("unsigned la_version(unsigned version) { return version; }\n")
+        subprocess.run([os.environ.get("CC", "cc"), "-shared", "-fPIC", "-o", auditor, source], check=True)
+        self.the_same(command=["env", "LD_AUDIT=" + auditor, GUEST, "few"])
+        self.the_same(command=[GUEST, "few"], env=dict(os.environ, LD_AUDIT=auditor))
+        done = self.plain([LEAKTIDE, "run", "--no-report", "--device=cpu", "-o",
+                           os.path.join(self.folder, "said"), "--", "env", "LD_AUDIT=" + auditor, GUEST, "few"])
+        self.assertIn("not recorded, with what they started in turn: 1 (with LD_AUDIT", done.stderr)
+
     def test_a_filter_of_system_calls_is_obeyed(self):
         self.the_same("confined")
         self.the_same("confined_by_number")
@@ -367,6 +418,129 @@ class GuestTest(unittest.TestCase):
         self.assertEqual(program.wait(timeout=60), 0)
         shown = self.plain([LEAKTIDE, "info", self.run_folder])
         self.assertIn(shown.returncode, (0, 3), shown.stderr)
+
+    def busy_for(self, seconds):
+        """A program that allocates for so long, once it is recorded."""
+        self.run_folder = os.path.join(self.folder, "busy")
+        program = subprocess.Popen([LEAKTIDE, "run", "-q", "--no-report", "--device=cpu", "-o",
+                                    self.run_folder, "--", GUEST, "busy_for", str(seconds)])
+        self.addCleanup(program.wait)
+        self.addCleanup(program.kill)
+        while not [n for n in self.entries(self.run_folder) if n.endswith(".mtt")]:
+            time.sleep(0.01)
+        return program
+
+    def entries(self, folder):
+        return os.listdir(folder) if os.path.isdir(folder) else []
+
+    def test_who_says_that_all_is_over_ends_nobody(self):
+        """Any process of a run may write so; others have the file mapped, and go on."""
+        program = self.busy_for(5)
+        self.poke("end_run")
+        self.assertEqual(program.wait(timeout=60), 0)
+        self.assertLess(os.stat(os.path.join(self.run_folder, "run.rings")).st_size, 1 << 20)
+        self.assertEqual(self.plain([LEAKTIDE, "info", self.run_folder]).returncode, 3)
+
+    def test_launcher_and_consumer_survive_a_file_that_is_cut(self):
+        program = self.busy_for(5)
+        os.truncate(os.path.join(self.run_folder, "run.rings"), 0)
+        # The program's own status: it lives if its ring had got room again before it wrote there.
+        self.assertIn(program.wait(timeout=30), (0, 128 + signal.SIGBUS))
+        self.assertEqual(self.entries(self.run_folder)[0][-4:], ".mtt")
+
+    def in_memory(self):
+        os.environ["LEAKTIDE_RINGS"] = "memory"
+        self.addCleanup(os.environ.pop, "LEAKTIDE_RINGS")
+
+    def test_rings_in_memory_are_found_by_all_processes(self):
+        self.in_memory()
+        self.the_same("no_files")
+        self.the_same("closing_server")
+        shell = '"%s" few; "%s" few; exit 3' % (GUEST, GUEST)
+        self.assertEqual(self.traced(["sh", "-c", shell], ["--device=cpu"]).returncode, 3)
+        self.assertGreaterEqual(self.allocs(), 2 * BLOCKS)
+        self.assertIn("complete", self.info()["verdict"][0])
+        self.assertEqual([n for n in os.listdir(self.run_folder) if not n.endswith(".mtt")], [])
+        self.recorded("handled_fork", times=7)
+
+    def test_rings_in_memory_cannot_be_cut(self):
+        """By a process of the run that asks for them, as it may."""
+        self.in_memory()
+        script = os.path.join(self.folder, "cut.py")
+        with open(script, "w") as out:
+            out.write("import array, os, re, socket\n"
+                      "run = re.search('run-id=([0-9a-f]+)', os.environ['LEAKTIDE_OPTIONS']).group(1)\n"
+                      "s = socket.socket(socket.AF_UNIX)\n"
+                      "s.connect('\\0leaktide-run-%d' % (int(run, 16) & 0xffffffff))\n"
+                      "s.send(b'rings %s\\n' % run.encode())\n"
+                      "_, told, _, _ = s.recvmsg(1, 64)\n"
+                      "rings = array.array('i', told[0][2])[0]\n"
+                      "assert os.fstat(rings).st_size > 1 << 20\n"
+                      "try:\n    os.ftruncate(rings, 0)\n"
+                      "except PermissionError:\n    print('refused')\n")
+        done = self.traced([sys.executable, script], ["--device=cpu"])
+        self.assertEqual((done.returncode, done.stdout), (0, "refused\n"), done.stderr)
+
+    @unittest.skipUnless(is_root, "only root may mount a disk")
+    def test_a_full_disk_that_copies_on_write_ends_nobody(self):
+        """btrfs: a store into a page that has its room already needs other room."""
+        image, disk = (os.path.join(self.folder, name) for name in ("image", "disk"))
+        with open(image, "wb") as out:
+            out.truncate(160 << 20)
+        os.mkdir(disk)
+        make = shutil.which("mkfs.btrfs", path=os.environ["PATH"] + ":/sbin:/usr/sbin")
+        if not make or self.plain([make, "-q", image]).returncode or \
+                self.plain(["mount", "-o", "loop", image, disk]).returncode:
+            self.skipTest("no btrfs here")
+        self.addCleanup(self.plain, ["umount", "-l", disk])
+        self.folder = disk
+        program = self.busy_for(6)
+        for size in (1 << 16, 1 << 12):
+            try:
+                with open(os.path.join(disk, "fill%d" % size), "wb", buffering=0) as out:
+                    while out.write(b"x" * size) == size:
+                        pass
+            except OSError:
+                pass
+            os.sync()
+        self.assertEqual(program.wait(timeout=60), 0)
+        shown = self.plain([LEAKTIDE, "info", self.run_folder])
+        self.assertRegex(shown.stdout, "INCOMPLETE: [0-9,]+ of [0-9,]+ events")
+        self.assertEqual(shown.returncode, 3)
+
+    @unittest.skipUnless(is_root, "only root may become somebody else")
+    def test_strangers_take_no_seat_at_the_socket(self):
+        program = self.begun("waits_while_others_write")
+        guest = self.child_of(program, "guest")
+        with open("/proc/net/unix") as listed:
+            name, = {line.split("@")[1].strip() for line in listed if "@leaktide-run-" in line
+                     and line.split("@")[1].strip() == "leaktide-run-%d" % self.run_number()}
+        crowd = ("import os, socket, time\n"
+                 "os.setuid(65534)\n"
+                 "calls = []\n"
+                 "for name in ('%s', 'leaktide-%d'):\n"
+                 "    for _ in range(60):\n"
+                 "        s = socket.socket(socket.AF_UNIX)\n"
+                 "        s.setblocking(False)\n"
+                 "        s.connect_ex('\\0' + name)\n"
+                 "        calls.append(s)\n"
+                 "print('ready', flush=True)\n"
+                 "time.sleep(60)\n" % (name, guest))
+        strangers = subprocess.Popen([sys.executable, "-c", crowd], stdout=subprocess.PIPE)
+        self.addCleanup(strangers.wait)
+        self.addCleanup(strangers.stdout.close)
+        self.addCleanup(strangers.kill)
+        self.assertEqual(strangers.stdout.readline(), b"ready\n")
+        began = time.monotonic()
+        done = self.plain([LEAKTIDE, "ctl", str(guest), "status"])
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertLess(time.monotonic() - began, 5)
+        self.say(program)
+
+    def run_number(self):
+        """The lower half of it, as the rings say."""
+        with open(os.path.join(self.run_folder, "run.rings"), "rb") as rings:
+            return struct.unpack("<I", rings.read(20)[16:])[0]
 
     def test_a_program_can_be_spoken_to_after_exec(self):
         folder = os.path.join(self.folder, "spoken")

@@ -5,6 +5,7 @@
  *   take      every place is taken, up to the last that there can be
  *   take_few  every place that is ready; the consumer may make more
  *   give      they are ready again
+ *   end_run   for two seconds, as if all were over: nobody lives, something was lost
  *   hostile   for two seconds, anything into every word that is not the layout or the recording
  * itself
  */
@@ -116,10 +117,27 @@ static void hostile(void)
     }
 }
 
+static void end_run(void)
+{
+    time_t end = time(NULL) + SECONDS;
+
+    while (time(NULL) < end) {
+        header->lost_count = 1;
+        header->is_launcher_done = 1;
+        for (uint32_t i = 0; i < header->process_max && i < header->processes_end; i++)
+            place_at(i)->state = MT_RINGS_READY;
+        usleep(500);
+    }
+}
+
 static const struct way {
     const char *name;
     void (*go)(void);
-} ways[] = {{"take", take}, {"take_few", take_few}, {"give", give}, {"hostile", hostile}};
+} ways[] = {{"take", take},
+            {"take_few", take_few},
+            {"give", give},
+            {"end_run", end_run},
+            {"hostile", hostile}};
 
 int main(int argc, char **argv)
 {
