@@ -18,7 +18,8 @@ enum {
     CONFIDENCE_LEAST = 85, /* percent */
     CONFIDENCE_NEAR_BEST = 98,
     CONFIDENCE_CHOSEN = CONFIDENCE_LEAST * CONFIDENCE_NEAR_BEST / 100, /* nobody below is */
-    PERIODS_OF_EDGE = 2
+    PERIODS_OF_EDGE = 2,
+    SPAN_LONGER = 2 /* times: a token that goes on for longer than the loop is not the loop's */
 };
 
 void token_series_put(struct token_series *series, uint64_t position)
@@ -77,6 +78,8 @@ static bool is_explained(const struct part *part, const struct loop *loop)
     uint64_t times, even;
 
     if (part->first > loop->first + loop->edge || part->last + loop->edge < loop->last)
+        return false;
+    if (part->last - part->first > SPAN_LONGER * (loop->last - loop->first))
         return false;
     times = (part->count + loop->count / 2) / loop->count;
     even = times * loop->count;

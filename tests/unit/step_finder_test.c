@@ -267,6 +267,23 @@ static void helper_beside_a_large_process_has_no_steps(void **state)
     assert_int_equal(find_in(1).count, 60);
 }
 
+/* As the state of an optimizer, which it makes in its first step, weight by weight. */
+static void a_loop_within_a_step_explains_nothing_of_the_others(void **state)
+{
+    uint32_t seed = 3;
+    char any[] = "a";
+
+    (void)state;
+    put("abcdefghijklm");
+    put_times("n", 8);
+    for (int i = 0; i < 400; i++) {
+        seed = seed * 1664525u + 1013904223u;
+        any[0] = (char)('a' + (seed >> 20) % 13);
+        put(any);
+    }
+    assert_none();
+}
+
 int main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -286,6 +303,7 @@ int main(void)
         T(end_with_uneven_rounds_has_no_steps),
         T(loop_of_a_few_bytes_is_no_step),
         T(helper_beside_a_large_process_has_no_steps),
+        T(a_loop_within_a_step_explains_nothing_of_the_others),
     };
 #undef T
 
