@@ -16,6 +16,7 @@
 #include "hash_index.h"
 #include "late_loop.h"
 #include "leaktide/invariant.h"
+#include "leaktide/profiler_step.h"
 #include "list.h"
 #include "step_period.h"
 #include "table.h"
@@ -23,7 +24,8 @@
 enum {
     TOKENS_MAX = 1 << 20,
     STEP_BYTES_LEAST = 4096,
-    SHARE_LEAST = 100 /* one part of so many, of what the largest process allocates */
+    SHARE_LEAST = 100, /* one part of so many, of what the largest process allocates */
+    OPTIMIZER_STEPS_LEAST = 5
 };
 
 struct step_finder {
@@ -215,10 +217,43 @@ static void count_token(struct step_finder *finder, struct step_token token, boo
 
 /* --- the period ----------------------------------------------------------------------------- */
 
+static bool is_of_optimizer(const struct step_finder *finder, struct step_token token)
+{
+    return (token.kind == TOKEN_OPERATOR || token.kind == TOKEN_MARK) &&
+           mt_optimizer_step(model_text_at(finder->model, (uint32_t)token.id));
+}
+
+/* A program that trained only at its start has other steps later, if any. */
+static bool lasts(const struct token_series *row, uint64_t position_count)
+{
+    return row->last - row->first > position_count - row->last;
+}
+
+/*
+ * The optimizer that steps most often. What a library does beside the training, as to evaluate
+ * after each epoch, comes with a period of its own, so that the whole may have none, and the last
+ * evaluation is a loop at the end. NULL: none lasts.
+ */
+static const struct token_series *optimizer_find(const struct step_finder *finder)
+{
+    const struct token_series *most = NULL;
+
+    for (size_t i = 0; i < finder->rows.count && !finder->named; i++) {
+        const struct token_series *row = table_at(&finder->rows, i);
+
+        if (row->count >= OPTIMIZER_STEPS_LEAST && (!most || row->count > most->count) &&
+            is_of_optimizer(finder, row->token) && lasts(row, finder->position))
+            most = row;
+    }
+    return most;
+}
+
 static void find_period(struct step_finder *finder, struct found_steps *found)
 {
     struct step_period period = step_period_find(&finder->rows, finder->position);
 
+    if (!period.begins)
+        period.begins = optimizer_find(finder);
     if (!period.begins)
         period = late_loop_find(&finder->rows, &finder->recent, finder->position);
     if (!period.begins)

@@ -18,12 +18,12 @@
 
 /* What began the steps of a process. */
 struct found_steps {
-    bool has_marks;           /* its own steps: nothing was looked for */
-    struct step_token token;  /* TOKEN_NONE: nothing comes with a period */
-    uint64_t earlier_count;   /* of the token, before the first step */
-    uint64_t count;           /* of steps */
-    uint64_t allocated_bytes; /* by the process */
-    unsigned confidence_percent;
+    bool has_marks;              /* its own steps: nothing was looked for */
+    struct step_token token;     /* TOKEN_NONE: no steps were found */
+    uint64_t earlier_count;      /* of the token, before the first step */
+    uint64_t count;              /* of steps */
+    uint64_t allocated_bytes;    /* by the process */
+    unsigned confidence_percent; /* of a period; 0: an optimizer's steps are those of the job */
 };
 
 struct step_finder;

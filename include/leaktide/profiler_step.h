@@ -12,7 +12,15 @@
 #include <stdint.h>
 #include <string.h>
 
-#define MT_PROFILER_STEP "ProfilerStep#" /* and its number, from 0 or 1 */
+#define MT_PROFILER_STEP  "ProfilerStep#" /* and its number, from 0 or 1 */
+
+/* How PyTorch calls a step of an optimizer, whatever library runs the loop; and "Adam.step". */
+#define MT_OPTIMIZER_STEP "Optimizer.step#"
+
+static inline bool mt_optimizer_step(const char *name)
+{
+    return strncmp(name, MT_OPTIMIZER_STEP, sizeof(MT_OPTIMIZER_STEP) - 1) == 0;
+}
 
 /* Whether that is the name of a step; its bytes need no end. */
 static inline bool mt_profiler_step(const char *name, size_t name_bytes, uint64_t *number)

@@ -66,6 +66,15 @@ static void put_times(const char *sites, int times)
         put(sites);
 }
 
+static void put_operator(const char *name)
+{
+    uint32_t text = model_text(stream.model, name, strlen(name));
+
+    assert_true(stream.count < EVENTS_MOST);
+    stream.events[stream.count++] =
+        (struct event){.kind = EVENT_OPERATOR_BEGIN, .process = stream.process, .text = text};
+}
+
 static void put_chance(int count, unsigned site_count)
 {
     uint32_t seed = 5;
@@ -120,6 +129,15 @@ static void assert_found(char site, uint64_t count)
 static void assert_none(void)
 {
     assert_int_equal(find().token.kind, TOKEN_NONE);
+}
+
+static void assert_found_operator(const char *name, uint64_t count)
+{
+    struct found_steps found = find();
+
+    assert_int_equal(found.token.kind, TOKEN_OPERATOR);
+    assert_string_equal(model_text_at(stream.model, (uint32_t)found.token.id), name);
+    assert_int_equal(found.count, count);
 }
 
 static void loop_begins_at_its_first_site(void **state)
@@ -284,6 +302,98 @@ static void a_loop_within_a_step_explains_nothing_of_the_others(void **state)
     assert_none();
 }
 
+static const char adam[] = "Optimizer.step#AdamW.step", sgd[] = "Optimizer.step#SGD.step";
+
+/* A library trains, and evaluates after each epoch: half of what it does is not of the training. */
+static void put_epochs(int count, const char *optimizer, const char *other)
+{
+    for (int epoch = 0; epoch < count; epoch++) {
+        for (int i = 0; i < 24; i++) {
+            put("abcd");
+            put_operator(optimizer);
+            if (other)
+                put_operator(other);
+        }
+        put_times("efghij", 24);
+    }
+}
+
+static void optimizer_begins_steps_where_nothing_has_a_period(void **state)
+{
+    (void)state;
+    put_epochs(3, adam, NULL);
+    assert_found_operator(adam, 72);
+    assert_int_equal(find().confidence_percent, 0);
+}
+
+/* The last evaluation is a loop at the end, with a period of its own. */
+static void optimizer_goes_before_a_loop_at_the_end(void **state)
+{
+    (void)state;
+    for (int epoch = 0; epoch < 3; epoch++) {
+        for (int i = 0; i < 24; i++) {
+            put("abcd");
+            put_operator(adam);
+        }
+        for (int i = 0; i < 24; i++) {
+            put_times("efgh", 60);
+            put("ijkl");
+        }
+    }
+    assert_found_operator(adam, 72);
+}
+
+static void an_operator_of_another_name_begins_no_steps(void **state)
+{
+    (void)state;
+    put_epochs(3, "Optimizer.zero_grad#AdamW.zero_grad", NULL);
+    assert_none();
+}
+
+static void of_two_optimizers_the_first_begins_the_steps(void **state)
+{
+    (void)state;
+    put_epochs(3, sgd, adam);
+    assert_found_operator(sgd, 72);
+}
+
+static void of_two_optimizers_the_more_frequent_begins_the_steps(void **state)
+{
+    (void)state;
+    put_operator(adam);
+    put_epochs(3, sgd, "Optimizer.zero_grad#SGD.zero_grad");
+    for (int i = 0; i < 9; i++)
+        put_operator(adam);
+    assert_found_operator(sgd, 72);
+}
+
+static void four_turns_of_an_optimizer_are_too_few(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 4; i++) {
+        put_operator(adam);
+        put_chance(1000, SITES);
+    }
+    assert_none();
+}
+
+/* It trains, and then does something else for long: that would be no step. */
+static void an_optimizer_at_the_start_begins_no_steps(void **state)
+{
+    (void)state;
+    put_epochs(3, adam, NULL);
+    put_chance(1000, SITES);
+    assert_none();
+}
+
+static void an_optimizer_after_a_long_start_begins_steps(void **state)
+{
+    (void)state;
+    put_chance(10000, SITES);
+    put_epochs(3, adam, NULL);
+    assert_found_operator(adam, 72);
+}
+
 int main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -304,6 +414,14 @@ int main(void)
         T(loop_of_a_few_bytes_is_no_step),
         T(helper_beside_a_large_process_has_no_steps),
         T(a_loop_within_a_step_explains_nothing_of_the_others),
+        T(optimizer_begins_steps_where_nothing_has_a_period),
+        T(optimizer_goes_before_a_loop_at_the_end),
+        T(an_operator_of_another_name_begins_no_steps),
+        T(of_two_optimizers_the_first_begins_the_steps),
+        T(of_two_optimizers_the_more_frequent_begins_the_steps),
+        T(four_turns_of_an_optimizer_are_too_few),
+        T(an_optimizer_at_the_start_begins_no_steps),
+        T(an_optimizer_after_a_long_start_begins_steps),
     };
 #undef T
 

@@ -96,6 +96,13 @@ static void add_steps_origin(const struct question *question, struct report *rep
         report_fact(
             report, "step_site", "Each step",
             value_text(report_text(report, "begins at %s, as asked for", question->step_name)));
+    } else if (found && !found->confidence_percent) {
+        report_fact(report, "step_site", "Each step",
+                    value_text(report_text(report, "begins at %s: the optimizer's step",
+                                           token_name(question, report, found->token))));
+        report_note(report, 0,
+                    "the program marked no steps, and the whole has no period: steps begin "
+                    "where its optimizer steps (docs/steps.md)");
     } else if (found) {
         const char *name = token_name(question, report, found->token);
 
