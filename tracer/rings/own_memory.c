@@ -50,6 +50,7 @@ static bool change(int number, uint64_t before, uint64_t after)
 
 static struct own_range range_at(int number, uint64_t *word)
 {
+    MT_ASSERT(number >= 0 && number < RANGES);
     *word = __atomic_load_n(&own.ranges[number], __ATOMIC_ACQUIRE);
     return own_range_of(*word);
 }

@@ -18,6 +18,7 @@ static void make(void)
 DAMAGE(make, empty_range, word_of((struct own_range){8192, 8192}))
 DAMAGE(make, half_a_page, word_of((struct own_range){1, 8192}))
 DAMAGE(make, no_such_place, change(RANGES, 0, 1))
+DAMAGE(make, no_place_to_read, uint64_t word; range_at(RANGES, &word))
 DAMAGE(make, no_such_state, limit_ns(MT_CONSUMER_STATES, &header))
 
 int main(void)

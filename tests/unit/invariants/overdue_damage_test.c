@@ -32,6 +32,7 @@ DAMAGE(make, gone_twice, overdue_gone(&stack, 90, 95, 100, false);
 DAMAGE(make, rows, stack.row_capacity = stack.row_count - 1; judge())
 DAMAGE(make, empty_before, stack.first = 50; judge())
 DAMAGE(make, empty_behind, stack.empty = stack.last + 1; judge())
+DAMAGE(make, no_rows, stack.row_count = 0; overdue_rise_of(&stack))
 DAMAGE(make, risen, block_rise_gone(&rise, 2, 200))
 
 int main(void)
