@@ -106,5 +106,30 @@ class Profile(unittest.TestCase):
         self.assertEqual(operators_of(events), wanted)
 
 
+
+MEMSCOPE_HEADER = "ID,Event,Event Type,Name,Timestamp(ns),Process Id,Thread Id,Device Id,Ptr,Attr,Call Stack(Python),Call Stack(C)"
+
+
+def memscope_row(number, event, kind, name="N/A", address=0, size_mib=0):
+    attributes = '"{allocation_id:%d,addr:0x%x,size:%d}"' % (number, address, size_mib * MIB) if size_mib else ""
+    return "%d,%s,%s,%s,%d,1,1,0,%s,%s,," % (number, event, kind, name, 1000 * number, "0x%x" % address if size_mib else "N/A",
+                                             attributes)
+
+
+class Verdict(unittest.TestCase):
+    def test_who_needed_a_new_segment_is_not_who_holds_most(self):
+        """The first operator needs a segment of 20 MiB for 1 MiB; the second has 10 MiB of it."""
+        rows = [("OP_LAUNCH", "ATEN_START", "aten::first"), ("MALLOC", "HAL", "N/A", 1 << 32, 20),
+                ("MALLOC", "PTA", "N/A", 1 << 32, 1), ("OP_LAUNCH", "ATEN_END", "aten::first"),
+                ("OP_LAUNCH", "ATEN_START", "aten::second"), ("MALLOC", "PTA", "N/A", (1 << 32) + MIB, 10),
+                ("OP_LAUNCH", "ATEN_END", "aten::second")]
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "memscope_dump_20260101000000.csv")
+            with open(path, "w") as file:
+                file.write("\n".join([MEMSCOPE_HEADER, *(memscope_row(i, *row) for i, row in enumerate(rows, 1))]) + "\n")
+            done = subprocess.run([LEAKTIDE, "ops", path], stdout=subprocess.PIPE, universal_newlines=True, timeout=120)
+        self.assertEqual(done.stdout.splitlines()[0], "Operator aten::second held most at once: 10.0 MiB of pta device 0.")
+
+
 if __name__ == "__main__":
     unittest.main(argv=[sys.argv[0]] + sys.argv[3:], verbosity=1)

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "labels.h"
+#include "ledger_layers.h"
 #include "plain_analyses.h"
 
 static int usage_compare(const void *left, const void *right, void *context)
@@ -58,6 +59,20 @@ void analyse_operators(const struct question *question, struct report *report)
     free(order);
 }
 
+/* Of what a recorded pool cuts up, an operator holds only what happened to need a new segment. */
+static bool is_better(const struct tally *tally, const struct usage *usage,
+                      const struct usage *best)
+{
+    bool is_reserved, best_is_reserved;
+
+    if (!best)
+        return true;
+    is_reserved = ledger_is_reserved(tally_ledger_at(tally, usage->ledger));
+    best_is_reserved = ledger_is_reserved(tally_ledger_at(tally, best->ledger));
+    return is_reserved == best_is_reserved ? usage->peak_bytes > best->peak_bytes
+                                           : best_is_reserved;
+}
+
 /* The verdict of `leaktide ops` alone. */
 void analyse_operators_verdict(const struct question *question, struct report *report)
 {
@@ -67,7 +82,7 @@ void analyse_operators_verdict(const struct question *question, struct report *r
     for (size_t i = 0; i < tally_usage_count(question->tally); i++) {
         const struct usage *usage = tally_usage_at(question->tally, i);
 
-        if (usage->kind == USAGE_OPERATOR && (!best || usage->peak_bytes > best->peak_bytes))
+        if (usage->kind == USAGE_OPERATOR && is_better(question->tally, usage, best))
             best = usage;
     }
     if (best)
