@@ -4,8 +4,8 @@
     original.py [--cache FOLDER] [--only TABLE]... --original FOLDER LEAKTIDE
 
 FOLDER has the original as build_original.sh builds it. The wheels are those of run.py. The tables: its examples on real torch_npu,
-its Python module, argument vectors, and files of C programs. The status is 1 where we have less than they and no page says so,
-77 where nothing could be run.
+its Python module, argument vectors, files of C programs, and programs of ours. The status is 1 where we have less than they and
+no page says so, 77 where nothing could be run.
 """
 import argparse
 import os
@@ -18,11 +18,12 @@ import make_fakes  # noqa: E402
 import original_examples  # noqa: E402
 import original_files  # noqa: E402
 import original_interface  # noqa: E402
+import original_programs  # noqa: E402
 import original_vectors  # noqa: E402
 import run  # noqa: E402
 
 TABLES = {"examples": original_examples, "interface": original_interface, "arguments": original_vectors,
-          "files": original_files}
+          "files": original_files, "programs": original_programs}
 
 
 def tell(options):
