@@ -167,8 +167,10 @@ def window_of_file(kit):
 
 
 def window_of_schedule(kit):
-    path = recorded_window(kit, "--wait=5", "--warmup=1", "--active=6", "--repeat=2")
-    yield from faults_of_window(kit, path)
+    """Of a whole recording, chosen when it is asked."""
+    path = recorded_window(kit)
+    answer = kit.ask("leaks", "--wait=5", "--warmup=1", "--active=6", "--repeat=2", path)
+    yield from faults_of_answer(answer, 1, "LEAK: 64.0 KiB per step at leak", never=("No leak",))
 
 
 def faults_of_window(kit, path):
@@ -403,7 +405,7 @@ ROWS = [
     Row("F2", "a window that `ctl set steps` chose, of a leaking loop: 64.0 KiB per step, the gate fails", SOURCE,
         window_of_control),
     Row("F2, F10", "the same of a control file with a relative name, which is obeyed from the first step on", SOURCE, window_of_file),
-    Row("F2", "the same of --wait, --warmup, --active, --repeat", SOURCE, window_of_schedule),
+    Row("F2", "64.0 KiB per step, too, where --wait, --warmup, --active, --repeat choose steps of a whole recording", SOURCE, window_of_schedule),
     *full_rows(),
     *[Row("F5", "%s, growing lengths%s, nothing kept: \"No leak\", the gate passes" % (wheels, ", marked" if is_marked else ""),
           SOURCE, lambda kit, wheels=wheels, is_marked=is_marked: growing(kit, wheels, is_marked))
