@@ -84,9 +84,10 @@ void program_file_explain(const char *program, enum mt_program_kind kind, char *
     if (kind == MT_PROGRAM_OF_LIMIT) {
         snprintf(out, out_bytes,
                  translated("the recorder would take more than half of the memory that %s may "
-                            "have: give it 52 MiB of addresses (ulimit -v) and 28 MiB of data "
+                            "have: give it %u MiB of addresses (ulimit -v) and %u MiB of data "
                             "(ulimit -d)"),
-                 program);
+                 program, (unsigned)(2 * MT_TRACER_ADDRESS_BYTES >> 20),
+                 (unsigned)(2 * MT_TRACER_DATA_BYTES >> 20));
         return;
     }
     if (path_of(program, path, sizeof(path)) && stat(path, &status) == 0) {

@@ -170,6 +170,27 @@ def attempt(name, told):
         return False
 
 
+def score(description, tellers):
+    """The status of a script that fetches wheels. tellers(made): (name, tell(options)) of each case, for which made["folder"] is there."""
+    parser = argparse.ArgumentParser(description=description.split("\n")[0])
+    parser.add_argument("--cache", default=run.CACHE)
+    parser.add_argument("--fetch", action="store_true")
+    parser.add_argument("--only", action="append", metavar="TEXT")
+    parser.add_argument("leaktide", type=os.path.abspath)
+    options = parser.parse_args()
+    outcomes = Counter()
+    with tempfile.TemporaryDirectory() as folder:
+        for name, tell_one in tellers({"folder": folder}):
+            if not options.only or any(text in name for text in options.only):
+                outcomes[attempt(name, lambda: tell_one(options))] += 1
+    print("%d right, %d not" % (outcomes[True], outcomes[False]))
+    return status_of(outcomes)
+
+
+def status_of(outcomes):
+    return 1 if outcomes[False] else 0 if outcomes[True] else 77
+
+
 def tell_all(options):
     outcomes = Counter()
     with tempfile.TemporaryDirectory() as folder:
@@ -199,8 +220,7 @@ def main():
     parser.add_argument("leaktide", type=os.path.abspath)
     options = parser.parse_args()
     options.fetch = False
-    outcomes = tell_all(options)
-    return 1 if outcomes[False] else 0 if outcomes[True] else 77
+    return status_of(tell_all(options))
 
 
 if __name__ == "__main__":

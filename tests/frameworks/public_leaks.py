@@ -7,13 +7,11 @@ The wheels run on libraries of the vendor that are made (make_fakes.py), PyTorch
 line, at the rate that is known (within 2 %), with the faulty library in the stack. Of the mended release: "No leak". Garbage in
 cycles is never a leak. Prints a table; the status is 1 where something is not so, 77 where nothing could be run.
 """
-import argparse
 import json
 import os
 import subprocess
 import sys
 import tempfile
-from collections import Counter
 from dataclasses import dataclass, field
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -102,22 +100,10 @@ def tell(options, name, case, made):
     return not faults
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--cache", default=run.CACHE)
-    parser.add_argument("--fetch", action="store_true")
-    parser.add_argument("--only", action="append", metavar="TEXT")
-    parser.add_argument("leaktide", type=os.path.abspath)
-    options = parser.parse_args()
-    outcomes = Counter()
-    with tempfile.TemporaryDirectory() as folder:
-        made = {"folder": folder}
-        for name, case in CASES.items():
-            if not options.only or any(text in name for text in options.only):
-                outcomes[pairs.attempt(name, lambda: tell(options, name, case, made))] += 1
-    print("%d right, %d not" % (outcomes[True], outcomes[False]))
-    return 1 if outcomes[False] else 0 if outcomes[True] else 77
+def tellers(made):
+    for name, case in CASES.items():
+        yield name, lambda options, name=name, case=case: tell(options, name, case, made)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(pairs.score(__doc__, tellers))

@@ -7,13 +7,11 @@ Each loop is recorded with a leak and mended. The steps must be those of the tra
 be named with its line, and the mended one must not be called a leak. Prints a table; the status is 1 where something is not so,
 77 where nothing could be run.
 """
-import argparse
 import json
 import os
 import subprocess
 import sys
 import tempfile
-from collections import Counter
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
@@ -78,24 +76,11 @@ def tell(options, library, shape, made):
     return not faults
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--cache", default=run.CACHE)
-    parser.add_argument("--fetch", action="store_true")
-    parser.add_argument("--only", action="append", metavar="TEXT")
-    parser.add_argument("leaktide", type=os.path.abspath)
-    options = parser.parse_args()
-    outcomes = Counter()
-    with tempfile.TemporaryDirectory() as folder:
-        made = {"folder": folder}
-        for library in ("accelerate", "lightning"):
-            for shape in STEPS:
-                name = "%s, %s" % (library, shape)
-                if not options.only or any(text in name for text in options.only):
-                    outcomes[pairs.attempt(name, lambda: tell(options, library, shape, made))] += 1
-    print("%d right, %d not" % (outcomes[True], outcomes[False]))
-    return 1 if outcomes[False] else 0 if outcomes[True] else 77
+def tellers(made):
+    for library in ("accelerate", "lightning"):
+        for shape in STEPS:
+            yield "%s, %s" % (library, shape), lambda options, library=library, shape=shape: tell(options, library, shape, made)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(pairs.score(__doc__, tellers))

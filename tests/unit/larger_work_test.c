@@ -84,6 +84,12 @@ static void turn_of_other(struct sizes sizes, enum habit habit, uint32_t turn, u
         gone(&other, clock + 1, clock + 2, bytes);
 }
 
+static void see(struct brief_blocks *brief, const struct overdue_stack *stack)
+{
+    if (brief_blocks_are(stack))
+        brief_blocks_add(brief, stack);
+}
+
 static enum work_kind work(uint32_t turns, struct sizes grown_sizes, struct sizes other_sizes,
                            enum habit habit)
 {
@@ -93,8 +99,8 @@ static enum work_kind work(uint32_t turns, struct sizes grown_sizes, struct size
         turn_of_grown(grown_sizes, i, i * OTHER_BIRTHS);
         turn_of_other(other_sizes, habit, i, i * OTHER_BIRTHS + 1);
     }
-    brief_blocks_see(&brief, &grown);
-    brief_blocks_see(&brief, &other);
+    see(&brief, &grown);
+    see(&brief, &other);
     return larger_work_kind(&grown, first_bytes, &brief);
 }
 
@@ -148,18 +154,45 @@ static void others_must_grow_by_half_as_much(void **state)
                      WORK_GROWS);
 }
 
+/* Of 16 to 115 KiB. */
+static void a_rise_is_that_of_thirds(void **state)
+{
+    struct overdue_rise rise;
+
+    (void)state;
+    for (uint32_t i = 0; i < TURNS; i++)
+        turn_of_other((struct sizes){16, 1}, WITHIN_A_TURN, i, i * OTHER_BIRTHS);
+    rise = overdue_rise_of(&other);
+    assert_true(rise.early_bytes > 28 * KIB && rise.early_bytes < 40 * KIB);
+    assert_true(rise.late_bytes > 92 * KIB && rise.late_bytes < 104 * KIB);
+}
+
+/* It is larger in the last third, but does not rise. */
+static void what_is_larger_once_does_not_grow(void **state)
+{
+    struct brief_blocks brief = {0};
+
+    (void)state;
+    for (uint32_t i = 0; i < TURNS; i++)
+        turn_of_other((struct sizes){i == TURNS - 10 ? 4000 : 16, 0}, WITHIN_A_TURN, i,
+                      i * OTHER_BIRTHS);
+    see(&brief, &other);
+    assert_true(brief.early_bytes > 0);
+    assert_true(brief.growth_bytes == 0);
+}
+
 static void few_others_and_small_ones_say_nothing(void **state)
 {
     struct brief_blocks brief = {0};
 
     for (uint32_t i = 0; i < 7; i++)
         turn_of_other((struct sizes){16, 1}, WITHIN_A_TURN, i, i * OTHER_BIRTHS);
-    brief_blocks_see(&brief, &other);
+    see(&brief, &other);
     assert_true(brief.early_bytes == 0);
     begin_anew(state);
     for (uint32_t i = 0; i < TURNS; i++)
         turn_of_other((struct sizes){3, 0}, WITHIN_A_TURN, i, i * OTHER_BIRTHS);
-    brief_blocks_see(&brief, &other);
+    see(&brief, &other);
     assert_true(brief.early_bytes == 0);
 }
 
@@ -173,6 +206,8 @@ int main(void)
         STORY(what_has_several_at_a_time_is_not_brief),
         STORY(a_history_that_is_worked_on_may_be),
         STORY(others_must_grow_by_half_as_much),
+        STORY(a_rise_is_that_of_thirds),
+        STORY(what_is_larger_once_does_not_grow),
         STORY(few_others_and_small_ones_say_nothing),
     };
 

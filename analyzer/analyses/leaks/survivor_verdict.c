@@ -404,7 +404,7 @@ static void say_larger_work(const struct question *question, struct report *repo
             continue;
         report_verdict(report, RANK_LEAKS,
                        "REMARK: each turn asks for more: a block of %s is larger by %s each time, "
-                       "and so is what else the loop asks for. That is larger work, and no leak.",
+                       "and so is what each turn gives back. That is larger work, and no leak.",
                        leak_who(question, texts, larger->who),
                        label_size(texts, larger->step_bytes));
     }

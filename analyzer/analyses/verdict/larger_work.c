@@ -3,26 +3,27 @@
 
 #include "thresholds.h"
 
-/* Never more than one at a time, as what fills and is emptied now and then has, and none for some
- * time before the next is made: a block that grows in its place lives until then. */
-static bool is_brief(const struct overdue_stack *stack)
+static bool is_one_at_a_time(const struct overdue_stack *stack)
 {
-    uint32_t interval = (stack->last - stack->first) / (stack->births - 1);
-
     for (size_t i = 0; i < stack->row_count; i++)
         if (stack->rows[i].alive_bytes > stack->largest_bytes)
             return false;
-    return overdue_is_given_back(stack) && stack->freed_age < interval;
+    return true;
 }
 
-void brief_blocks_see(struct brief_blocks *brief, const struct overdue_stack *stack)
+/* Never more than one at a time, as what fills and is emptied now and then has, and none for some
+ * time before the next is made: a block that grows in its place lives until then. */
+bool brief_blocks_are(const struct overdue_stack *stack)
 {
-    struct overdue_rise rise;
+    return stack->births >= SURVIVORS_MIN && stack->largest_bytes >= GROWING_BLOCK_BYTES_MIN &&
+           stack->freed_age < (stack->last - stack->first) / (stack->births - 1) &&
+           overdue_is_given_back(stack) && is_one_at_a_time(stack);
+}
 
-    if (stack->births < SURVIVORS_MIN || stack->largest_bytes < GROWING_BLOCK_BYTES_MIN ||
-        !is_brief(stack))
-        return;
-    rise = overdue_rise_of(stack);
+void brief_blocks_add(struct brief_blocks *brief, const struct overdue_stack *stack)
+{
+    struct overdue_rise rise = overdue_rise_of(stack);
+
     brief->early_bytes += rise.early_bytes;
     if (rise.chance < SURE_CHANCE_MAX && rise.late_bytes > rise.early_bytes)
         brief->growth_bytes += rise.late_bytes - rise.early_bytes;

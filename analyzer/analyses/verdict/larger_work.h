@@ -18,8 +18,9 @@ struct brief_blocks {
     double growth_bytes; /* more in the last one, of stacks of which this rises */
 };
 
-/* Adds a stack, if it is such. */
-void brief_blocks_see(struct brief_blocks *brief, const struct overdue_stack *stack);
+/* Whether the stack is such. */
+bool brief_blocks_are(const struct overdue_stack *stack);
+void brief_blocks_add(struct brief_blocks *brief, const struct overdue_stack *stack);
 
 enum work_kind {
     WORK_IS_THE_SAME, /* it does not grow */
@@ -40,7 +41,7 @@ struct larger_loop {
     uint64_t doubtful_bytes; /* by so much grew those that may be a history */
 };
 
-/* growth_bytes: of a block of work that grows, or may. */
+/* growth_bytes: of the block. One that does not grow with the work changes nothing. */
 void larger_loop_see(struct larger_loop *loop, struct who who, enum work_kind kind,
                      const struct overdue_stack *stack, uint64_t growth_bytes);
 

@@ -77,10 +77,12 @@ static bool is_kept(const struct survivor_row *row, const struct overdue *overdu
            !(row->traits & STACK_IS_IMPORT);
 }
 
-/* Of a row that grows. */
-static enum work_kind work_of(const struct judging *judging, const struct survivor_row *row)
+/* Of a row that is judged so: whether its block grows with the work. */
+static enum work_kind work_of(const struct judging *judging, const struct survivor_row *row,
+                              const struct overdue *overdue)
 {
-    return larger_work_kind(&row->stack, row->first_bytes, &judging->brief);
+    return overdue->is_growing ? larger_work_kind(&row->stack, row->first_bytes, &judging->brief)
+                               : WORK_IS_THE_SAME;
 }
 
 /* Adds what the row would keep, if so much of what was freed at the end were no garbage. */
@@ -89,8 +91,7 @@ static void add_waiting(const struct judging *judging, const struct survivor_row
 {
     struct overdue overdue = overdue_judge(&row->stack, end_of(judging, row), sweep);
 
-    if (!is_kept(row, &overdue) ||
-        (overdue.is_growing && work_of(judging, row) != WORK_IS_THE_SAME))
+    if (!is_kept(row, &overdue) || work_of(judging, row, &overdue) != WORK_IS_THE_SAME)
         return;
     *waiting->bytes += overdue.bytes;
     if (overdue.bytes <= *waiting->most_bytes)
@@ -147,20 +148,28 @@ static bool may_be_excused(const struct judging *judging, const struct survivor_
            (process->lacks_names && process->is_cut && row->traits & STACK_IS_PYTHON && went_late);
 }
 
+/* *work: if it is the reason why what grows is no leak. */
 static struct overdue judge_row(const struct judging *judging, const struct survivor_row *row,
-                                bool *is_garbage)
+                                bool *is_garbage, enum work_kind *work)
 {
     const struct survivor_current *current = &judging->rows->current;
     uint32_t end = end_of(judging, row);
     struct overdue overdue;
 
     *is_garbage = false;
+    *work = WORK_IS_THE_SAME;
     if (row->traits & STACK_IS_COLLECTED)
         return collector_judge(&current->collector, &row->stack, end, sweep_of(judging),
                                is_garbage);
     overdue = overdue_judge(&row->stack, end, sweep_of(judging));
-    if (is_of_many(row) || (overdue.is_given_back && is_of_tensors(judging, row)) ||
-        (overdue.is_growing && work_of(judging, row) != WORK_IS_THE_SAME))
+    if (is_of_many(row))
+        overdue.is_growing = false;
+    *work = work_of(judging, row, &overdue);
+    if (overdue.is_given_back && is_of_tensors(judging, row)) {
+        overdue.is_growing = false;
+        *work = *work == WORK_MAY_GROW ? WORK_GROWS : *work;
+    }
+    if (*work != WORK_IS_THE_SAME)
         overdue.is_growing = false;
     *is_garbage = may_be_excused(judging, row, &overdue);
     return overdue;
@@ -245,20 +254,11 @@ static bool note_stack(struct judging *judging, struct survivor_row *row,
     return true;
 }
 
-/* It was no leak because of that. */
-static bool is_work(const struct judging *judging, const struct survivor_row *row,
-                    const struct overdue *overdue)
+static struct why why_of_row(const struct survivor_row *row, const struct overdue *overdue,
+                             enum work_kind work)
 {
-    return overdue->is_active && overdue->reason != OVERDUE_YES && !overdue->is_growing &&
-           overdue->bytes && work_of(judging, row) != WORK_IS_THE_SAME;
-}
-
-static struct why why_of_row(const struct judging *judging, const struct survivor_row *row,
-                             const struct overdue *overdue)
-{
-    if (is_work(judging, row, overdue))
-        return (struct why){.rule = WHY_WORK, .measured = overdue->bytes};
-    return why_of_stack(overdue, row->traits & STACK_IS_IMPORT);
+    return work == WORK_IS_THE_SAME ? why_of_stack(overdue, row->traits & STACK_IS_IMPORT)
+                                    : (struct why){.rule = WHY_WORK, .measured = overdue->bytes};
 }
 
 static void note_why(struct judging *judging, const struct survivor_row *row, size_t number,
@@ -277,9 +277,9 @@ static void see_brief_blocks(struct judging *judging)
     for (size_t i = 0; i < survivor_row_count(judging->rows); i++) {
         const struct survivor_row *row = survivor_row_at(judging->rows, i);
 
-        if (overdue_is_given_back(&row->stack) &&
+        if (brief_blocks_are(&row->stack) && !survivor_row_settled(judging->rows, i)->is_reserved &&
             overdue_judge(&row->stack, end_of(judging, row), sweep_of(judging)).is_active)
-            brief_blocks_see(&judging->brief, &row->stack);
+            brief_blocks_add(&judging->brief, &row->stack);
     }
 }
 
@@ -289,15 +289,16 @@ static bool judge_rows(struct judging *judging)
     for (size_t i = 0; i < survivor_row_count(judging->rows); i++) {
         struct survivor_row *row = survivor_row_settled(judging->rows, i);
         bool is_garbage;
+        enum work_kind work;
         struct overdue overdue;
 
         if (row->is_reserved) {
             note_why(judging, row, i, (struct why){.rule = WHY_RESERVED});
             continue;
         }
-        overdue = judge_row(judging, row, &is_garbage);
+        overdue = judge_row(judging, row, &is_garbage, &work);
         row->is_active = overdue.is_active;
-        note_why(judging, row, i, why_of_row(judging, row, &overdue));
+        note_why(judging, row, i, why_of_row(row, &overdue, work));
         if (!note_ground(judging, row, &overdue))
             return false;
         if (!overdue.is_active) {
@@ -311,9 +312,7 @@ static bool judge_rows(struct judging *judging)
             return false;
         if (!is_kept(row, &overdue)) {
             see_waiting(judging, row);
-            if (is_work(judging, row, &overdue))
-                larger_loop_see(&judging->process->larger, row->who, work_of(judging, row),
-                                &row->stack, overdue.bytes);
+            larger_loop_see(&judging->process->larger, row->who, work, &row->stack, overdue.bytes);
         } else if (!note_stack(judging, row, &overdue, is_garbage)) {
             return false;
         }

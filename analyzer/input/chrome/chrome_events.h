@@ -25,13 +25,16 @@
 
 enum chrome_kind { CHROME_END, CHROME_BEGIN, CHROME_MEMORY, CHROME_FAILED, CHROME_INSTANT_END };
 
+/* c10::DeviceType. */
+enum chrome_device_type { CHROME_CPU = 0, CHROME_CUDA = 1, CHROME_NPU = 20 };
+
 struct chrome_record {
     uint64_t time_ns, other_ns; /* other: the end of a begin, the begin of an end */
     uint64_t address, size_bytes;
     uint64_t allocated_bytes, reserved_bytes; /* + 1; 0: not known */
     uint32_t text, thread;
     int32_t device;
-    uint8_t device_type; /* 0 CPU, 1 CUDA, 20 NPU */
+    uint8_t device_type; /* enum chrome_device_type, or another one */
     uint8_t kind;        /* enum chrome_kind */
     bool is_free, has_address;
     bool is_step; /* mt_profiler_step() */

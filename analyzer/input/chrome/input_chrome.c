@@ -18,14 +18,7 @@
 #include "input_kinds.h"
 #include "table.h"
 
-enum {
-    look_bytes = 1 << 16,
-    devices_max = 64,
-    cpu_type = 0,
-    cuda_type = 1,
-    npu_type = 20,
-    pending_max = 4
-};
+enum { look_bytes = 1 << 16, devices_max = 64, pending_max = 4 };
 
 /* Above all addresses that programs have. */
 static const uint64_t older_address = UINT64_C(1) << 63;
@@ -63,11 +56,11 @@ struct chrome {
 static enum pool_id pool_of_type(uint8_t type)
 {
     switch (type) {
-    case cpu_type:
+    case CHROME_CPU:
         return POOL_TORCH_CPU;
-    case cuda_type:
+    case CHROME_CUDA:
         return POOL_TORCH;
-    case npu_type:
+    case CHROME_NPU:
         return POOL_PTA;
     default:
         return POOL_TORCH_OTHER;
