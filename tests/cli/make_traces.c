@@ -626,6 +626,22 @@ static void make_nn_modules(const char *name)
     end(b, folder_of(name));
 }
 
+/* A model on the host: malloc gave more than the pool of its framework, of which a module asked for
+ * little itself. */
+static void make_nn_modules_on_host(const char *name)
+{
+    static const struct mt_place host = {.device = -1, .kind = MT_KIND_HOST, .module = -1};
+    struct trace_builder *b = begin(1000);
+    struct built_block weight = {0x7f1000000000, 8 << 20, site_base + 0x110, "torch_cpu", host};
+
+    host_alloc(b, ms, 0x7f0000000000, 64 << 20, 0x120);
+    account_note(b, ms, "nn module begin", "Net", 0);
+    host_alloc(b, ms, 0x7f0008000000, 64 << 10, 0x130);
+    trace_builder_alloc(b, 0, ms, weight);
+    account_note(b, ms, "nn module end", "Net", 0);
+    end(b, folder_of(name));
+}
+
 int main(void)
 {
     make_training("leak", 12);
@@ -652,6 +668,7 @@ int main(void)
     make_mapped("mapped");
     make_layers("layers");
     make_nn_modules("model");
+    make_nn_modules_on_host("model_on_host");
     make_stacks("stacks");
     make_lines("lines_base", "+ 0\n+ 1\n");
     make_lines("lines_late", "+ 1\n+ 0\n+ 0\n");

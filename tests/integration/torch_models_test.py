@@ -174,6 +174,22 @@ class Models(unittest.TestCase):
         Net(work=lambda: Layer()())()
         self.assertEqual([path for what, path, _ in self.noted], ["Net", "Net.Layer", "Net.Layer", "Net"])
 
+    def test_wrappers_have_the_path_of_what_they_wrap(self):
+        self.begin(wants_layers=True)
+        block = Layer(mlp=Layer(), norm=Layer())
+        sharded = Layer(work=lambda: block(), _fsdp_wrapped_module=block)
+        net = Net(work=lambda: sharded(), blocks=Layer(first=sharded))
+        block.work = block._modules["mlp"]
+        Layer(work=lambda: net(), module=net)()
+        self.assertEqual([path for what, path, _ in self.noted if what == "nn module begin"],
+                         ["Net", "Net", "Net.blocks.first", "Net.blocks.first", "Net.blocks.first.mlp"])
+
+    def test_a_part_called_module_beside_others_is_a_part(self):
+        self.begin(wants_layers=True)
+        part = Layer()
+        Net(work=lambda: part(), module=part, head=Layer())()
+        self.assertEqual([path for _, path, _ in self.noted], ["Net", "Net.module", "Net.module", "Net"])
+
     def test_a_number_that_is_used_again_is_another_module(self):
         self.begin(wants_layers=True)
         for model in Net, Layer:

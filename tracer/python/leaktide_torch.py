@@ -45,9 +45,21 @@ class _Open(threading.local):
         self.stack = []
 
 
+# What a module that only wraps another calls it: DistributedDataParallel and DataParallel, FullyShardedDataParallel,
+# checkpoint_wrapper, torch.compile, Lightning's strategies.
+_WRAPPED = "module", "_fsdp_wrapped_module", "_checkpoint_wrapped_module", "_orig_mod", "_forward_module"
+
+
+def _wrapped(module):
+    """What this module is there for, where it only wraps; else None."""
+    parts = module._modules
+    return next((part for name, part in parts.items() if name in _WRAPPED), None) if len(parts) == 1 else None
+
+
 class _Layers:
     """Hooks of all modules: the path of the one that runs, "Gpt.blocks.17.mlp", as named_modules() has it below the
-    class of the outermost module that was called."""
+    class of the outermost module that was called. Wrappers have the path of what they wrap: a model keeps its
+    layers' names on one device and on many."""
 
     def __init__(self, torch, note):
         from torch.nn.modules import module as modules
@@ -69,9 +81,14 @@ class _Layers:
 
     def _name_all(self, root, path):
         """Weights that several modules share are of the first."""
-        named = {id(None)}
+        named, modules = {id(None)}, {}
         for name, module in root.named_modules():
-            whole = "%s.%s" % (path, name) if name else path
+            outer, _, own = name.rpartition(".")
+            whole = path
+            if module is not root:
+                parent, whole = modules[outer]
+                whole = whole if _wrapped(parent) is module else "%s.%s" % (whole, own)
+            modules[name] = module, whole
             self._name(module, whole)
             for tensor in [*module._parameters.values(), *module._buffers.values()]:
                 if id(tensor) not in named:
@@ -81,7 +98,10 @@ class _Layers:
     def _path_of(self, module, outer):
         path = self.of(module)
         if path is None:
-            name = type(module).__name__
+            inner = module
+            for _ in _WRAPPED:  # as deep as wrappers are nested
+                inner = inner if _wrapped(inner) is None else _wrapped(inner)
+            name = type(inner).__name__
             self._name_all(module, "%s.%s" % (outer.decode(), name) if outer else name)
             path = self.of(module)
         return path

@@ -157,14 +157,14 @@ static const char *label_layer(const struct layer_view *view, const struct model
                        (size_t)layer->count);
 }
 
-static bool add_verdict(const struct layer_view *view, uint16_t ledger)
+static void add_verdict(const struct layer_view *view, uint16_t ledger)
 {
     struct arena *texts = report_arena(view->report);
     const struct model_layer *layer = largest_of(&view->joined, ledger);
     enum category category;
 
     if (!layer)
-        return false;
+        return;
     category = largest_category(layer);
     report_verdict(view->report, RANK_OPERATORS,
                    "LAYERS: %s held %s of the %s of %s at its peak; the most of it: %s, %s.",
@@ -172,15 +172,35 @@ static bool add_verdict(const struct layer_view *view, uint16_t ledger)
                    label_size(texts, ledger_figures_of(view->question, ledger).peak_bytes),
                    label_ledger(view->question, texts, ledger), translated(category_name(category)),
                    label_size(texts, layer->by_category[category]));
-    return true;
 }
 
-static void write_layers(const struct layer_view *view)
+static uint64_t held_by_largest(const struct layer_view *view, uint16_t ledger)
 {
-    bool is_said = false;
+    const struct model_layer *layer = largest_of(&view->joined, ledger);
 
-    for (size_t i = 0; i < view->ledger_count && !is_said; i++)
-        is_said = add_verdict(view, view->order[i]);
+    return layer ? layer->held_bytes : 0;
+}
+
+/* Ledgers whose layers hold the most come first: "host" is all that a process asked malloc for, and
+ * may be larger than the pool of its framework. */
+static void order_by_layers(struct layer_view *view)
+{
+    for (size_t i = 1; i < view->ledger_count; i++) {
+        uint16_t ledger = view->order[i];
+        size_t to = i;
+
+        for (; to && held_by_largest(view, view->order[to - 1]) < held_by_largest(view, ledger);
+             to--)
+            view->order[to] = view->order[to - 1];
+        view->order[to] = ledger;
+    }
+}
+
+static void write_layers(struct layer_view *view)
+{
+    order_by_layers(view);
+    if (view->ledger_count)
+        add_verdict(view, view->order[0]);
     if (view->joined.rows.count < view->cut.rows.count)
         fill_table(view,
                    report_table(view->report, "layer_kinds",

@@ -168,7 +168,11 @@ void analyse_steps_verdict(const struct question *question, struct report *repor
         last = step;
         to = row;
     }
-    if (to) {
+    if (to && first == last) {
+        report_verdict(report, RANK_STEPS, "%s held %s after step %" PRIu64 ", the only one.",
+                       label_ledger(question, texts, order[0]), label_size(texts, to->end_bytes),
+                       last->number);
+    } else if (to) {
         report_verdict(report, RANK_STEPS,
                        "%s held %s after step %" PRIu64 " and %s after step %" PRIu64 ".",
                        label_ledger(question, texts, order[0]), label_size(texts, from->end_bytes),
