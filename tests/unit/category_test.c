@@ -253,6 +253,20 @@ static void what_a_backward_pass_frees_are_activations(void **state)
                    "(90 % sure, by what the backward pass frees).");
 }
 
+/* An operator most of whose blocks the backward pass leaves made no activations. */
+static void what_a_backward_pass_frees_little_of_nobody_knows(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < 3; i++)
+        make("aten::matmul", 1 + 20 * i, 20 * MIB);
+    make("npu::npu_swiglu_backward", 300, 2 * MIB);
+    make("aten::mm", 400, 2 * MIB);
+    free_at(1);
+    make("aten::add", 500, 1 * MIB);
+    ask();
+    assert_int_equal(report_verdict_count(report), 0);
+}
+
 /* Its clean twin: the same lives, and nothing went back. */
 static void without_a_backward_pass_nobody_knows(void **state)
 {
@@ -485,6 +499,7 @@ int main(void)
         CATEGORY_TEST(lives_in_the_pool_of_the_driver_are_not),
         CATEGORY_TEST(segments_are_reserved),
         CATEGORY_TEST(what_a_backward_pass_frees_are_activations),
+        CATEGORY_TEST(what_a_backward_pass_frees_little_of_nobody_knows),
         CATEGORY_TEST(without_a_backward_pass_nobody_knows),
         CATEGORY_TEST(what_a_backward_pass_makes_for_itself_is_none),
         CATEGORY_TEST(micro_batches_have_a_backward_pass_each),

@@ -107,6 +107,20 @@ static void a_site_of_few_segments_is_the_programs(void **state)
     assert_false(is_reserved(question, "cudart", "mixed"));
 }
 
+/* The last of them was not used yet. */
+static void a_site_most_of_whose_segments_are_used_is_the_pools(void **state)
+{
+    const struct question *question;
+
+    (void)state;
+    for (uint64_t i = 0; i < 5; i++)
+        take("cudart", (100 + 20 * i) * mib, 20 * mib, "segment", 0);
+    for (uint64_t i = 0; i < 3; i++)
+        take("torch", (100 + 20 * i) * mib, 3 * mib, "tensor", 0);
+    question = event_list_question(&list);
+    assert_true(is_reserved(question, "cudart", "segment"));
+}
+
 /* The driver's block is the runtime's: the same address, and mostly the same size. */
 static void what_a_runtime_has_of_its_driver_is_reserved(void **state)
 {
@@ -140,6 +154,29 @@ static void memory_is_reserved_where_it_is_mapped(void **state)
     question = event_list_question(&list);
     assert_true(is_reserved(question, "cuda", "expand"));
     assert_false(is_reserved(question, "cuda", "own"));
+}
+
+/* A pool maps its memory piece by piece, and may not have used each of them. */
+static void handles_are_reserved_where_half_of_what_is_mapped_is_used(void **state)
+{
+    const struct question *question;
+
+    (void)state;
+    for (uint64_t i = 0; i < 3; i++) {
+        take("cuda", 7000 + i, 20 * mib, "expand", MT_PLACE_HANDLE);
+        take("cuda_mapping", (1000 + 20 * i) * mib, 20 * mib, "map", MT_PLACE_MAPPING);
+    }
+    for (uint64_t i = 0; i < 3; i++) {
+        take("cuda", 8000 + i, 10 * mib, "mixed", MT_PLACE_HANDLE);
+        take("cuda_mapping", (2000 + 10 * i) * mib, 10 * mib, "map", MT_PLACE_MAPPING);
+    }
+    take("cuda", 9000, 2 * mib, "refused", MT_PLACE_HANDLE);
+    take("torch", 1001 * mib, 30 * mib, "tensor", 0);
+    take("torch", 2001 * mib, 5 * mib, "tensor", 0);
+    question = event_list_question(&list);
+    assert_true(is_reserved(question, "cuda", "expand"));
+    assert_false(is_reserved(question, "cuda", "mixed"));
+    assert_true(is_reserved(question, "cuda", "refused"));
 }
 
 /* Recordings without mappings tell of memory that nothing is seen to lie in. */
@@ -238,6 +275,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         LAYERS_TEST(segments_are_reserved_and_the_programs_own_blocks_are_not),
+        LAYERS_TEST(a_site_most_of_whose_segments_are_used_is_the_pools),
+        LAYERS_TEST(handles_are_reserved_where_half_of_what_is_mapped_is_used),
         LAYERS_TEST(a_site_of_few_segments_is_the_programs),
         LAYERS_TEST(what_a_runtime_has_of_its_driver_is_reserved),
         LAYERS_TEST(memory_is_reserved_where_it_is_mapped),

@@ -22,7 +22,7 @@ import shutil
 import subprocess
 import sys
 
-UNIT_TESTS = ("thresholds", "thresholds_growth", "thresholds_lives", "thresholds_answers", "thresholds_judging", "overdue", "step_verdict", "survivors", "given_again", "block_rise", "larger_work", "reserved_rise", "trend", "clock_samples",
+UNIT_TESTS = ("thresholds", "thresholds_growth", "thresholds_lives", "thresholds_answers", "thresholds_judging", "overdue", "step_verdict", "survivors", "given_again", "block_rise", "larger_work", "reserved_rise", "category", "ledger_layers", "oom", "trend", "clock_samples",
               "resident_growth", "verdict_benchmark", "loop_verdict_benchmark")
 CASES = re.compile(r"leaktide (account|advice|diff|export|gate|leaks|ranks|report|summar\w+)\b(?!.*--help)")
 FOLDERS = ("evidence", "verdict", "leaks", "sites")
